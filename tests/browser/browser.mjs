@@ -133,27 +133,6 @@ const KEYS = {
   Backspace: 8,
 };
 
-/** Where each panel is; those of every workspace are not listed. */
-const WORKSPACE_OF = {
-  document: 'character',
-  properties: 'character',
-  poses: 'pose',
-  reach: 'pose',
-  rules: 'pose',
-  paths: 'animate',
-  walk: 'animate',
-  refit: 'animate',
-  puppet: 'perform',
-  flesh: 'flesh',
-  muscles: 'flesh',
-  fit: 'deliver',
-  turntable: 'deliver',
-  export: 'deliver',
-};
-
-/** Every panel. */
-export const PANELS = [...Object.keys(WORKSPACE_OF), 'history'];
-
 /** One tab. */
 class Page {
   constructor(ask, context, send) {
@@ -264,10 +243,15 @@ class Page {
     await this.click(`css:dialog[open] footer [data-testid="${await this.value(`${find}.dataset.testid`)}"]`);
   }
 
+  /** Every panel with its workspace. */
+  panels() {
+    return this.value(`sinew.panels()`);
+  }
+
   /** Bring a panel to the front, as a user does: its workspace first, then its tab. */
   async panel(id) {
     const tab = `Boolean(document.querySelector('[data-testid="tab-${id}"]'))`;
-    if (!(await this.value(tab))) await this.click(`workspace-${WORKSPACE_OF[id]}`);
+    if (!(await this.value(tab))) await this.click(`workspace-${(await this.panels())[id]}`);
     await this.click(`tab-${id}`);
   }
 
@@ -329,8 +313,8 @@ class Page {
   }
 
   /**
-   * Press, move through points in steps as a hand does, release. A hand waits until what it took follows: moves begin
-   * when the server has said what was pressed. `pause` is the time between moves, for those who measure.
+   * Press, move through points in steps as a user does, release. Users wait until what they pressed follows: moves begin
+   * when the server has answered what was pressed. `pause` is the time between moves, for measurements.
    */
   async drag(points, { steps = 12, pause = 0, ...options } = {}) {
     const [first, ...rest] = points;

@@ -1,4 +1,4 @@
-// What a test expects, said in words when it is not so; and what tests share.
+// Expectations with messages, and what tests share.
 import { execFileSync } from 'node:child_process';
 
 export function expect(is, what) {
@@ -56,7 +56,7 @@ export async function choose(page, id, value) {
 /** Width of a slider's thumb, which its middle cannot leave. */
 const THUMB = 14;
 
-/** Pull a slider by its thumb to a value, and let go there. A step finer than a pixel is met by arrow keys. */
+/** Pull a slider by its thumb to a value, and release it there. Arrow keys make steps finer than a pixel. */
 export async function slide(page, id, value) {
   await page.place(id);
   await page.settle({ jobs: false });

@@ -2,7 +2,7 @@
 import { sleep } from './browser.mjs';
 import { expect, grip, same, slide, state, vertex } from './check.mjs';
 
-/** A handle that is pressed, moved and let go before the server has said what was pressed is moved all the same. */
+/** A handle that is pressed, moved and released before the server has answered what was pressed is moved all the same. */
 export async function a_drag_faster_than_the_server_is_not_lost({ studio, open }) {
   const page = await open(studio);
   // Dots of rotation centres are taken without asking.
@@ -56,7 +56,7 @@ export async function a_button_is_not_rebuilt_under_the_finger({ studio, open })
   await page.until(`document.querySelectorAll('[data-testid="history"] li').length === ${before + 1}`);
 }
 
-/** A state that was on its way when a clip was started, and that knows nothing of it, does not stop it. */
+/** A state from before a clip was started, which arrives after it, does not stop the clip. */
 export async function a_late_state_does_not_stop_the_player({ studio, open }) {
   const page = await open(studio);
   same((await state(page)).display.what, 'posed', 'what is shown at first');
@@ -94,7 +94,7 @@ async function pullThrough(page, id, share) {
     await page.mouse('mouseMoved', at(now + ((share - now) * k) / steps));
     // As another page or the simulation would.
     await page.value(`driver.say({ type: 'state', stress: false })`);
-    // A hand that rests: that this makes no second step is tested.
+    // The pointer rests: that this makes no second step is tested.
     if (k === steps / 2) await sleep(REST_MS);
   }
   const held = await value();
@@ -177,6 +177,19 @@ export async function focus_and_typing_survive_the_state({ studio, open }) {
   await page.key('Tab');
   await page.key('Shift+Tab');
   await page.until(`!document.querySelector('.tooltip').hidden`);
+  // In the toolbar arrow keys do not choose; in a menu they go around, and Escape returns to its button.
+  const pressed = `document.querySelector('.toolbar [aria-pressed="true"]')`;
+  const tool = await page.value(`(${pressed}.focus(), ${pressed}.dataset.testid)`);
+  await page.key('ArrowDown');
+  await page.until(`document.activeElement.matches('.toolbar [aria-pressed="false"]')`);
+  same(await page.value(`${pressed}.dataset.testid`), tool, 'the tool stays');
+  await page.value(`document.querySelector('[data-testid="menubar-file"]').focus()`);
+  await page.key('ArrowDown');
+  await page.until(`document.activeElement.closest('.menu')`);
+  await page.key('End');
+  await page.until(`document.activeElement === [...document.querySelectorAll('.menu-item:not([disabled])')].at(-1)`);
+  await page.key('Escape');
+  same(await page.value('document.activeElement.dataset.testid'), 'menubar-file', 'the button of the menu');
 }
 
 /** A slider follows while what it sets is sent and comes back. */

@@ -24,7 +24,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.settle();
   const rest = await page.value(places);
   await page.click('tool-reach');
-  expect(await page.has('reach-said'), 'the panel of reaching');
+  expect(await page.has('reach-report'), 'the panel of reaching');
   const hand = await grip(page, 'hand.L');
   const before = await sliders(page);
   same(before.length, 3, 'a slider for each example');
@@ -67,11 +67,11 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.until('Math.abs(sinew.state().reach.targets[0].position[1] - 1.3) < 1e-6');
   await page.click('reach-pin-others');
   await page.until('sinew.state().reach.pin_others');
-  // Out of reach: said, and the nearest pose.
+  // Out of reach: reported, and the nearest pose.
   await page.click('search-residual');
   await page.type('target-hand.L-x', '7');
   await page.until('!sinew.state().reach.reached');
-  expect((await page.text('reach-said')).includes('Out of reach'), 'what is out of reach is said');
+  expect((await page.text('reach-report')).includes('Out of reach'), 'what is out of reach is reported');
   // An objective that is not understood.
   await page.type('search-objective', 'dtt+speed');
   await page.until(`document.querySelector('[data-testid="toasts"]').textContent.includes('speed')`);
@@ -177,7 +177,7 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   // The walk plays.
   await page.value(`(window.one = ${places}, null)`);
   await page.until(`window.one.some((p, v) => Math.hypot(...sinew.vertex(v).position.map((x, k) => x - p[k])) > 0.01)`);
-  const said = await page.text('bake-said');
+  const said = await page.text('bake-report');
   expect(/frames.*Stored as a clip of \d+ joints/.test(said), `how it became is said: ${said}`);
   await page.screenshot(join(shots, 'walk-plays.png'));
   await page.move({ x, y: y - 200 });

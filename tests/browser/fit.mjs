@@ -74,7 +74,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.click(place);
   await page.until(`sinew.fit().map === 'weights'`);
   await page.screenshot(join(shots, 'fit-weights.png'));
-  // The left button turns the view, and the sequence goes on being shown.
+  // The left button turns the view, and the sequence stays visible.
   await page.drag([
     { x: place.x, y: place.y },
     { x: place.x + 80, y: place.y + 30 },

@@ -1,4 +1,4 @@
-// Flesh: filled at the press of a button, pulled and let go, painted, given joints by rays, baked, saved, exported.
+// Flesh: filled at the press of a button, pulled and released, painted, given joints by rays, baked, saved, exported.
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
@@ -38,7 +38,7 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
   await page.click('tool-flesh');
   const belly = await seen(page, [0, 1.15, 0.15]);
   const before = await rest(page, belly.vertex);
-  // Held: pressed, moved, not let go.
+  // Held: pressed, moved, not released.
   await page.mouse('mouseMoved', belly, { held: false });
   await page.mouse('mousePressed', belly);
   await page.value('driver.answers(false)');
@@ -120,7 +120,7 @@ export async function stiffness_is_painted_and_kept({ studio, open, shots }) {
   same(
     await page.value(`document.querySelector('[data-testid="tool-stiffen"]').getAttribute('aria-pressed')`),
     'true',
-    'the brush is in hand',
+    'the brush is active',
   );
   const belly = await seen(page, [0, 1.15, 0.15]);
   await page.drag([
@@ -274,7 +274,7 @@ export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, s
   expect(error < 1e-4, `Blender plays what the page shows: ${error}`);
 }
 
-/** What cannot be filled says why, and what to do. */
+/** For what cannot be filled, the reason and the remedy are shown. */
 export async function flat_surfaces_say_why_they_have_no_flesh({ studio, open, shots }) {
   const page = await open(studio);
   const flat = join(studio.root, 'flat.obj');

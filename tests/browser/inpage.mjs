@@ -1,4 +1,4 @@
-// What the driver puts into every page before the page's own scripts: it hears what goes to the server and what comes
+// What the driver puts into every page before the page's own scripts: it sees what goes to the server and what comes
 // back, so that tests wait for answers and frames instead of for a time. Each function is put in as text, so that it may
 // use nothing from outside.
 
@@ -23,7 +23,7 @@ const LONG = [
 ];
 const LONG_COMMANDS = ['repair', 'scale', 'bake', 'refit', 'bake_flesh', 'bind_joints', 'take_skin', 'take'];
 
-/** Hear what goes over the socket. */
+/** Record what goes over the socket. */
 function listen(long, longCommands) {
   /** Requests without an answer yet, by their number, and whether they are long. */
   const open = new Map();
@@ -105,7 +105,7 @@ function listen(long, longCommands) {
       for (const come of waiting.splice(0)) come();
     },
     nHeld: () => waiting.length,
-    /** Let the page hear something now, as if the server had said it. */
+    /** Give the page a message now, as if the server had sent it. */
     say: (message) => socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) })),
   };
 }
@@ -193,7 +193,7 @@ function takeAim() {
   const selector = (id) => (id.startsWith('css:') ? id.slice(4) : `[data-testid="${id.replace(/["\\]/g, '\\$&')}"]`);
   const find = (id) => document.querySelector(selector(id));
 
-  // Whether the last click went where it was meant to: seen before anybody hears of it, who might take the element away.
+  // Whether the last click went where it was meant to: recorded before any handler runs, which might remove the element.
   let [meant, isHit] = [null, false];
   addEventListener(
     'click',

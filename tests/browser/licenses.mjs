@@ -1,4 +1,4 @@
-// What the program is made of is said in the studio, too.
+// What the program is made of is listed in the studio, too.
 import { join } from 'node:path';
 import { expect } from './check.mjs';
 

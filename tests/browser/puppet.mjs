@@ -122,7 +122,7 @@ export async function a_camera_moves_the_character({ studio, shots }) {
   });
 }
 
-/** The hand of the actor moves on from where it is now. */
+/** The actor's hand continues from where it is now. */
 async function isFollowed(page) {
   const hand = 'sinew.state().act.body[7]';
   const before = await page.value(`${hand}.join()`);
@@ -183,7 +183,7 @@ export async function a_refused_or_lost_camera_is_reported({ studio, shots }) {
   });
 }
 
-/** Twenty joints of a Kinect, a line for each frame: somebody raises one arm and the other, each in its own time. */
+/** Twenty joints of a Kinect, a line for each frame: one arm is raised, then the other, each in its own time. */
 function kinectRecording(n) {
   const add = (a, b) => a.map((x, k) => x + b[k]);
   const arm = (shoulder, side, share) => {
@@ -307,7 +307,7 @@ export async function what_is_wrong_with_an_actor_is_reported({ studio, open }) 
   expect(none.includes('there is no actor'), none);
   expect((await refused({ type: 'take_begin' })).includes('there is no actor'), 'nothing to record');
   expect((await refused({ type: 'actor', path: '../elsewhere.bvh' })) !== 'done', 'only below the root');
-  // A recording in which nobody was ever seen, and one that is none.
+  // A recording in which no body was ever tracked, and a file that is no recording.
   const zeros = Array.from({ length: 40 }, () => '0 0 0 0').join('\n');
   await page.drop([{ name: 'zeros.txt', bytes: Buffer.from(zeros) }]);
   await page.until(`sinew.state().actor?.name === 'zeros.txt' && sinew.state().act`);
@@ -358,7 +358,7 @@ async function showFilm(page, url, path) {
 async function landmarkErrors(page, network) {
   const read = (name) => JSON.parse(readFileSync(data(`video/${name}`), 'utf8'));
   const [inSpace, inPicture] = [read('pose_squats_3d.full.json'), read('pose_squats.full.json')];
-  // The film has five pictures a second, but its publisher's test smooths as if it had thirty (SIMULATED_INTERVAL in
+  // The film has five pictures per second, but its publisher's test smooths as if it had thirty (SIMULATED_INTERVAL in
   // pose-detection/src/test_util.ts of tfjs-models), and so do we.
   const [fps, smoothedAt] = [5, 30];
   await page.value(`(() => {

@@ -120,7 +120,7 @@ async function run(name, test) {
     for (const [k, page] of pages.entries()) {
       await page.screenshot(join(shots, `failed-${name}-${k}.png`)).catch(() => {});
       const toasts = await page.text('toasts').catch(() => null);
-      if (toasts) console.log(`        it said: ${toasts}`);
+      if (toasts) console.log(`        messages: ${toasts}`);
     }
   }
   const result = { outcome, seconds: seconds() };

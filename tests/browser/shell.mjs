@@ -43,7 +43,7 @@ export async function a_walk_is_added_and_plays({ studio, open }) {
   await page.until(`sinew.state().clips.some(({ name }) => name.startsWith('walk'))`);
   await page.until(`sinew.state().display.what === 'clip'`);
   await page.until(
-    `/on 2 legs at .* m.s; feet slide/.test(document.querySelector('[data-testid="walk-said"]').textContent)`,
+    `/on 2 legs at .* m.s; feet slide/.test(document.querySelector('[data-testid="walk-report"]').textContent)`,
   );
   const { clips } = await state(page);
   await page.value(`sinew.ask({ type: 'undo' })`);

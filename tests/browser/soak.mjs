@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './places.mjs';
 
-const { launch, PANELS } = await import('./browser.mjs');
+const { launch } = await import('./browser.mjs');
 const { startStudio } = await import('./studio.mjs');
 const { expect, same, state } = await import('./check.mjs');
 const { validate } = await import('./judge.mjs');
@@ -42,7 +42,7 @@ try {
 } catch (error) {
   console.log(`FAILED: ${error.stack}\nthe last things done: ${trail.slice(-20).join(', ')}`);
   const toasts = await page?.text('toasts').catch(() => null);
-  if (toasts) console.log(`it said: ${toasts}`);
+  if (toasts) console.log(`messages: ${toasts}`);
 }
 await browser.close();
 await studio.kill();
@@ -84,7 +84,7 @@ async function soak() {
   await keep();
 }
 
-/** Nothing is wrong: neither in the page nor in what it says. */
+/** No errors: neither of the page nor in its messages. */
 async function check(name) {
   same(page.faults, [], `faults of the page after: ${name}`);
   const errors = await page.value(
@@ -143,7 +143,7 @@ function choice() {
     [5, 'turn the view', turnView],
     [5, 'undo', () => page.key('Ctrl+z')],
     [4, 'redo', () => page.key('Ctrl+Shift+z')],
-    [5, 'switch the panel', () => page.panel(pick(PANELS))],
+    [5, 'switch the panel', async () => page.panel(pick(Object.keys(await page.panels())))],
     [
       4,
       'take a tool',

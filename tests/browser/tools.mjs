@@ -146,7 +146,7 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
     expect(far(now, last) > 1e-4, `${method} poses the surface in its own way`);
     last = now;
   }
-  // Polished while nobody does anything: a little different, and back again without.
+  // Refined while idle: slightly different, and back again without.
   await page.value(`(window.last = ${places}, null)`);
   await page.value(`sinew.ask({ type: 'refine', on: true })`);
   await page.until(

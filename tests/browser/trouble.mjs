@@ -14,7 +14,7 @@ export async function broken_unknown_and_huge_files_are_refused_with_a_reason({ 
   await said(page, 'vertex 2');
   await page.drop([{ name: 'film.mp4', bytes: Buffer.from('....') }]);
   await said(page, 'video');
-  // Of two gigabytes nobody has to wait for the upload.
+  // Two gigabytes are refused without waiting for the upload.
   await page.value(`(() => {
     const file = new File(['v 0 0 0'], 'huge.obj');
     Object.defineProperty(file, 'size', { value: 2 ** 31 });
@@ -71,8 +71,8 @@ export async function a_lost_connection_comes_back_with_all_work({ studio, open 
   await page.until('sinew.state().n_moves === 0');
 }
 
-/** kill -9 in the middle of work: the page says so, and the next server offers what was not saved. */
-export async function a_killed_server_is_said_and_its_work_recovered({ studio, start, open, folder }) {
+/** kill -9 in the middle of work: the page reports it, and the next server offers what was not saved. */
+export async function a_killed_server_is_reported_and_its_work_recovered({ studio, start, open, folder }) {
   const page = await open(studio);
   const elbow = await grip(page, 'elbow.L');
   await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
@@ -119,7 +119,7 @@ export async function a_frame_that_fails_is_acknowledged({ studio, open }) {
   await page.until('sinew.state().n_moves === 1');
 }
 
-/** Saved by hand: under a name the first time, without a question the second, with one over a file of another. */
+/** Saved by the user: under a name the first time, without a question the second, with one over another file. */
 export async function work_is_saved_from_the_keyboard({ studio, open }) {
   const page = await open(studio);
   await page.click('pose-load-wave');
@@ -244,7 +244,7 @@ export async function unit_and_axes_are_asked_and_changed({ studio, open, start,
   await page.until('sinew.state().doubts === null');
 }
 
-/** A long job is stopped by its button, while the page goes on. */
+/** A long job is stopped by its button, while the page remains usable. */
 export async function a_job_is_stopped_by_its_button({ studio, open }) {
   const page = await open(studio);
   await page.value(
@@ -254,7 +254,7 @@ export async function a_job_is_stopped_by_its_button({ studio, open }) {
   await page.until(button);
   // At once: a picture taken first would give the job the time to finish.
   await page.click(await page.value(`${button}.dataset.testid`));
-  // Meanwhile the page goes on.
+  // Meanwhile the page remains usable.
   await page.click('pose-load-bow');
   await page.until('sinew.state().n_moves === 2');
   await page.until('window.answer !== null', 240_000);
@@ -284,7 +284,7 @@ export async function folders_of_frames_are_dropped_and_chosen({ studio, open, f
   await page.press('Open');
   await page.until(`sinew.state().name === 'walking' && sinew.state().clips.length === 1`);
   const { duration } = (await state(page)).clips[0];
-  expect(Math.abs(duration - 5 / 30) < 1e-3, `six frames at 30 a second: ${duration}`);
+  expect(Math.abs(duration - 5 / 30) < 1e-3, `six frames at 30 fps: ${duration}`);
   // One mesh among other files of a folder is a mesh.
   const single = join(folder, 'single');
   mkdirSync(single);

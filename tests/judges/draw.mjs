@@ -229,7 +229,7 @@ async function work({ files, out, size = 0, camera = null }) {
   return { faults, box };
 }
 
-// Whoever asked may have ended; the browser still has to.
+// The caller may have ended; the browser still has to.
 process.stdout.on("error", () => {});
 for await (const line of readline.createInterface({ input: process.stdin })) {
   let answer;

@@ -33,7 +33,7 @@ fn fit(sequence: &MeshSequence, params: &FitParams) -> (FittedSkin, SkinErrors) 
     (skin, errors)
 }
 
-/// Meshes that were skinned by known bones, with up to nine influences a vertex.
+/// Meshes that were skinned by known bones, with up to nine influences per vertex.
 #[test]
 fn ground_truth_is_recovered() {
     let Some(data) = data() else { return };

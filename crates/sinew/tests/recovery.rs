@@ -127,7 +127,7 @@ fn kill_one(root: &Path, live_ms: u64) -> u64 {
     let done = steps(recovered.history.document());
     assert_unbroken(&done, "recovered");
     let named = done.last().map_or(0, |(_, ms)| *ms);
-    // Time in which the machine let nobody work is not counted.
+    // Time in which the machine stalled is not counted.
     last.saturating_sub(named + stall)
 }
 
@@ -220,7 +220,7 @@ fn every_loss_of_a_damaged_journal_is_reported() {
     std::fs::remove_dir_all(root).unwrap();
 }
 
-/// Cut off between two lines: nobody can know that there was more.
+/// Cut off between two lines: it cannot be known that there was more.
 fn is_cut(damaged: &[u8], text: &[u8]) -> bool {
     text.starts_with(damaged) && damaged.ends_with(b"\n")
 }

@@ -81,6 +81,18 @@ const WORDS: [(&str, &str); 9] = [
     ("wishes", "goals, requests"),
 ];
 
+/// Quantities and units between which "a" stands for "per", as in "frames a second".
+const RATES: [(&str, &[&str]); 8] = [
+    ("bones", &["vertex"]),
+    ("frames", &["second", "minute"]),
+    ("influences", &["vertex"]),
+    ("milliseconds", &["frame", "step"]),
+    ("ms", &["frame", "iteration", "step"]),
+    ("pictures", &["second"]),
+    ("seconds", &["frame", "step"]),
+    ("steps", &["second", "frame"]),
+];
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -219,10 +231,58 @@ fn words_are_plain() {
     }
 }
 
+#[test]
+fn rates_are_written_with_per() {
+    for (path, text) in texts() {
+        let is_sign = |c: char| !c.is_alphanumeric();
+        let words = text.split_whitespace().filter(|word| !word.chars().all(is_sign));
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        for three in words.windows(3) {
+            let [quantity, between, unit] = [&three[0], &three[1], &three[2]].map(String::as_str);
+            let (quantity, unit) = (quantity.trim_start_matches(is_sign), unit.trim_end_matches(is_sign));
+            let is_rate = RATES.iter().any(|(of, units)| *of == quantity && units.contains(&unit));
+            let is_number = unit == "second" && quantity.parse::<f64>().is_ok();
+            assert!(
+                !matches!(between, "a" | "an") || !(is_rate || is_number),
+                "{}: write \"per\" in {:?}",
+                path.display(),
+                three.join(" ")
+            );
+        }
+    }
+}
+
+/// Text of a module's `# Source`, on one line, without code and formulas.
+fn source_of(text: &str) -> String {
+    let head = text.lines().take_while(|line| line.starts_with("//!")).map(|line| line[3..].trim());
+    let from = head.skip_while(|line| *line != "# Source").skip(1);
+    let text = from.take_while(|line| !line.starts_with("# ")).collect::<Vec<_>>().join(" ");
+    text.split('`').step_by(2).collect()
+}
+
+/// Every work whose title stands in a `# Source` is in the list of sources.
+#[test]
+fn sources_are_listed() {
+    let list = std::fs::read_to_string(crates().join("../docs/sources.md")).unwrap();
+    let list = list.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let mut n_titles = 0;
+    for (path, text) in sources() {
+        for title in source_of(&text).split('*').skip(1).step_by(2) {
+            n_titles += 1;
+            assert!(
+                list.contains(&title.to_lowercase()),
+                "{} cites {title:?}, which docs/sources.md does not list",
+                path.display()
+            );
+        }
+    }
+    assert!(n_titles > 50, "{n_titles}");
+}
+
 /// Links and paths in documents lead somewhere.
 #[test]
 fn documents_name_files_that_exist() {
-    let root = crates().join("..");
+    let files: Vec<PathBuf> = sources().map(|(path, _)| path).collect();
     for (path, text) in texts().filter(|(path, _)| path.extension().is_some_and(|e| e == "md")) {
         let folder = path.parent().unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -232,13 +292,13 @@ fn documents_name_files_that_exist() {
             assert!(is_here, "{} links to {link}", path.display());
         }
         for named in text.split('`').skip(1).step_by(2).filter(|named| named.ends_with(".rs")) {
-            let Some((name, rest)) = named.trim_start_matches("crates/").split_once('/') else { continue };
-            let of_crate = crates().join(name);
-            let is_here = !of_crate.exists()
-                || named.contains("NAME")
-                || [of_crate.join("src").join(rest), of_crate.join(rest), root.join(named)]
-                    .iter()
-                    .any(|p| p.exists());
+            let name = named.trim_start_matches("crates/");
+            // Crates are named without their `src`; files beside the last one named, without its folder.
+            let in_crate = name.split_once('/').map(|(name, rest)| Path::new(name).join("src").join(rest));
+            let is_here = named.contains("NAME")
+                || files.iter().any(|file| {
+                    file.ends_with(name) || in_crate.as_ref().is_some_and(|name| file.ends_with(name))
+                });
             assert!(is_here, "{} names {named}", path.display());
         }
     }

@@ -11,7 +11,7 @@ use sinew::{
 };
 use std::path::Path;
 
-const N: usize = 1_000_000;
+const N_VERTICES: usize = 1_000_000;
 
 /// Print the table. Files are written to the temporary folder and removed afterwards.
 pub fn run() -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 fn compare_readers(folder: &Path) -> anyhow::Result<()> {
-    let skinned = build_character(Sample::Biped, N)?;
+    let skinned = build_character(Sample::Biped, N_VERTICES)?;
     let plain = Character { mesh: skinned.mesh.clone(), ..Character::default() };
     let [obj_path, ply_path, glb_path, skin_path] =
         ["mesh.obj", "mesh.ply", "mesh.glb", "skinned.glb"].map(|name| folder.join(name));
@@ -54,7 +54,7 @@ fn compare_one(
     mut theirs: impl FnMut() -> anyhow::Result<usize>,
 ) -> anyhow::Result<()> {
     let n = read_ours(path)?;
-    anyhow::ensure!(n > N / 2 && theirs()? > N / 2, "{what}: vertices are missing");
+    anyhow::ensure!(n > N_VERTICES / 2 && theirs()? > N_VERTICES / 2, "{what}: vertices are missing");
     let [a, b] = compare(5, || drop(read_ours(path)), || drop(theirs()));
     let n_bytes = std::fs::metadata(path)?.len() as usize;
     let limit = 1e3 * n_bytes as f64 / read_bandwidth(n_bytes, 1);

@@ -37,13 +37,13 @@ const AREAS: [Area; 16] = [
     Area(
         "corpus",
         "[DIR] [--only AREA,…] [--limit N] [--seed N] [--minutes N] [--report OUT.html] [--json OUT.json] [--table OUT.md] [--against TABLE.md]",
-        "every capability, with its defaults, on a folder of files nobody prepared",
+        "every capability, with its defaults, on a folder of unprepared files",
         Run::WithAll(corpus::run),
     ),
     Area(
         "deform",
         "",
-        "handles: quality, speed and the thesis's tables, beside libigl",
+        "handles: quality, speed and the tables of Hansen (2006), beside libigl",
         Run::Plain(deform::run),
     ),
     Area(
@@ -83,7 +83,7 @@ const AREAS: [Area; 16] = [
     Area(
         "puppet",
         "[--experiments FOLDER]",
-        "projections beside Clarabel, the engine, tables 5.1 to 5.13",
+        "projections beside Clarabel, the engine, tables 5.1 to 5.13 of Sun (2017)",
         Run::WithOptions(puppet::run),
     ),
     Area(

@@ -78,7 +78,7 @@ pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// One line of a result: what, ours, theirs, limit, all in milliseconds.
+/// One line of a result: name, Sinew, peer, limit, all in milliseconds.
 pub fn print_row(what: &str, ours: f64, peer: &str, theirs: f64, limit: Option<f64>) {
     let limit = limit
         .map_or(String::from("        -          -"), |ms| format!("{ms:9.3} {:9.0} %", 100.0 * ms / ours));

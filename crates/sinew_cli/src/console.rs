@@ -50,7 +50,7 @@ impl Console {
         Self { json: common.json, quiet: common.quiet, color, seed: common.seed, program }
     }
 
-    /// Whether a script asks, which wants one object.
+    /// Whether the result is written as one JSON object.
     pub fn wants_json(&self) -> bool {
         self.json
     }
@@ -96,7 +96,7 @@ impl Console {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// A bar for work that knows how far it is, a spinner for work that does not. Nothing is drawn unless a
+    /// A bar for work that reports its share, a spinner for other work. Nothing is drawn unless a
     /// person is looking, nor for work that is done at once.
     pub fn progress(&self, what: &str) -> Progress {
         let visible = !self.quiet && std::io::stderr().is_terminal();
@@ -113,7 +113,7 @@ fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Write to standard output. A reader that has gone away (`| head`) is no failure of ours.
+/// Write to standard output. A reader that has gone away (`| head`) is no error.
 ///
 /// # Errors
 /// Whatever else the system reports, such as a full disk.

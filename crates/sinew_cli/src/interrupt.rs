@@ -5,17 +5,17 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Whether somebody pressed Ctrl-C since this was made.
+/// Whether Ctrl-C was pressed since this was made.
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Begin to listen. Where the system does not let us, Ctrl-C ends the program as always.
     pub fn listen() -> Self {
         let pressed = Arc::new(AtomicBool::new(false));
-        let heard = pressed.clone();
+        let set = pressed.clone();
         // Fails where the system refuses, and for a second listener, of which no command has one.
         let _ = ctrlc::set_handler(move || {
-            if heard.swap(true, Ordering::Relaxed) {
+            if set.swap(true, Ordering::Relaxed) {
                 // 128 and the number of the signal, as shells have it.
                 std::process::exit(130);
             }

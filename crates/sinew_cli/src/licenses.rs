@@ -20,7 +20,7 @@ pub struct Package {
     pub license: String,
     /// Where it comes from.
     pub source: Option<String>,
-    /// What else must be said, such as changes.
+    /// Further statements that its licence requires, such as changes.
     pub note: Option<String>,
     pub texts: Vec<String>,
 }

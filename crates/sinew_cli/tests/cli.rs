@@ -268,9 +268,9 @@ fn what_could_be_read_is_shown_beside_what_could_not() {
     assert_eq!(full.status.code(), Some(1));
 }
 
-/// A closed standard error is nobody's fault and must not hide the result.
+/// A closed standard error is no error and must not hide the result.
 #[test]
-fn nobody_listening_to_warnings_is_no_failure() {
+fn a_closed_standard_error_is_no_failure() {
     let folder = Folder::new("deaf");
     let quad = folder.write("quad.obj", &QUAD.replace("v 1 1 0", "v nan 1 0"));
     let glb = folder.at("quad.glb");
@@ -347,7 +347,7 @@ fn sequences_keep_their_looks() {
     assert!(library.contains("newmtl red\nKd 1 0 0"), "{library}");
 }
 
-/// Extensions go from glTF to GLB; what other formats lose is said.
+/// Extensions go from glTF to GLB; what other formats lose is reported.
 #[test]
 fn extensions_go_along_where_they_can() {
     let folder = Folder::new("extensions");
@@ -409,7 +409,7 @@ fn the_studio_is_served_on_this_machine_only() {
     assert!(String::from_utf8_lossy(&note).contains("note: open this address"), "{note:?}");
     child.kill().unwrap();
     child.wait().unwrap();
-    // What cannot be opened is said before anything is served.
+    // What cannot be opened is reported before anything is served.
     let output = start(&["studio", "absent.glb"]).wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("absent.glb"));

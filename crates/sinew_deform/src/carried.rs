@@ -16,7 +16,7 @@ const CONTACT_REACH: f64 = 0.1;
 /// `√λ` in sizes of the part.
 const FACE_SHARE: f64 = 0.1;
 /// Rounds of fitting a rotation that is not near its start.
-const ROUNDS: usize = 40;
+const MAX_ROTATION_ROUNDS: usize = 40;
 
 /// A part, and where it touches the surface.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl CarriedPart {
             }
         }
         let mut rotation = [start];
-        fit_rotations(&[sum], &mut rotation, ROUNDS);
+        fit_rotations(&[sum], &mut rotation, MAX_ROTATION_ROUNDS);
         (rotation[0], to - rotation[0] * from)
     }
 

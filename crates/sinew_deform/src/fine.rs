@@ -41,7 +41,7 @@ const DAMPING: f64 = 1e-7;
 /// `s` from which steps are those of the whole inside; between 0 and it, those of the surface alone are mixed in.
 const WHOLE_INSIDE: f64 = 0.05;
 /// Marks a place that belongs to no handle.
-const FREE: u32 = u32::MAX;
+const NO_HANDLE: u32 = u32::MAX;
 
 /// Places inside a piece, linked to each other and to vertices.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +94,7 @@ pub(crate) struct FineSystem {
     /// The same with the places inside.
     n_turning: usize,
     rest: Vec<DVec3>,
-    /// Handle of each place, or [`FREE`].
+    /// Handle of each place, or [`NO_HANDLE`].
     owners: Vec<u32>,
     /// Places that are solved for.
     free: Vec<u32>,
@@ -155,8 +155,8 @@ impl FineSystem {
             .chain(far.iter().map(point))
             .collect();
         let owner = |&v: &u32| handles.owner(v as usize).unwrap_or_default() as u32;
-        let within = inside.owners.iter().map(|owner| owner.unwrap_or(FREE));
-        let owners: Vec<u32> = std::iter::repeat_n(FREE, n_soft)
+        let within = inside.owners.iter().map(|owner| owner.unwrap_or(NO_HANDLE));
+        let owners: Vec<u32> = std::iter::repeat_n(NO_HANDLE, n_soft)
             .chain(near[n_soft..].iter().map(owner))
             .chain(within)
             .chain(far.iter().map(owner))
@@ -187,7 +187,7 @@ impl FineSystem {
         let springs: Vec<(u32, u32, f64)> = (0..n_soft)
             .filter_map(|i| handles.spring(vertices[i] as usize).map(|(handle, s)| (i as u32, handle, s)))
             .collect();
-        let free: Vec<u32> = (0..n_turning as u32).filter(|&i| owners[i as usize] == FREE).collect();
+        let free: Vec<u32> = (0..n_turning as u32).filter(|&i| owners[i as usize] == NO_HANDLE).collect();
         let links = Links::new(&rest, n_turning, &pairs);
         let factor = |free: &[u32], pairs: &[(u32, u32, f64)]| {
             Cholesky::new(&stiffness(free, rest.len(), &faces, &cotangents, pairs, &springs))
@@ -227,7 +227,7 @@ impl FineSystem {
         for (at, (position, rotation)) in (self.n_rotating..self.n_turning).zip(inside) {
             (x[at], all[at]) = (position, rotation);
         }
-        for (i, &owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != FREE) {
+        for (i, &owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != NO_HANDLE) {
             let motion = &pose.motions()[owner as usize];
             x[i] = motion.position(self.rest[i]);
             if let Some(rotation) = all.get_mut(i) {

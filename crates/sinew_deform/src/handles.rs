@@ -16,7 +16,7 @@ pub struct HandleSet {
     weight: Vec<f32>,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_HANDLE: u32 = u32::MAX;
 
 impl HandleSet {
     /// Check handles against a mesh. Of overlapping handles the later wins; vertices of weight 0 are soft.
@@ -25,13 +25,13 @@ impl HandleSet {
     /// If a vertex does not exist, a weight is outside 0..=1, a number is not finite, or no handle has a vertex.
     pub fn new(mesh: &Mesh, handles: &[Handle], warnings: &mut Warnings) -> Result<Self, DeformError> {
         let n = mesh.n_vertices();
-        let mut set = Self { handles: handles.to_vec(), owner: vec![NONE; n], weight: vec![0.0; n] };
+        let mut set = Self { handles: handles.to_vec(), owner: vec![NO_HANDLE; n], weight: vec![0.0; n] };
         let mut taken = vec![vec![0usize; handles.len()]; handles.len()];
         for (index, handle) in handles.iter().enumerate() {
             check(handle, n)?;
             for (&v, &w) in handle.vertices.iter().zip(&handle.weights).filter(|(_, w)| **w > 0.0) {
                 let owner = &mut set.owner[v as usize];
-                if *owner != NONE && *owner != index as u32 {
+                if *owner != NO_HANDLE && *owner != index as u32 {
                     taken[*owner as usize][index] += 1;
                 }
                 *owner = index as u32;
@@ -92,7 +92,7 @@ impl HandleSet {
 
     /// The handle a vertex belongs to.
     pub fn owner(&self, vertex: usize) -> Option<usize> {
-        (self.owner[vertex] != NONE).then_some(self.owner[vertex] as usize)
+        (self.owner[vertex] != NO_HANDLE).then_some(self.owner[vertex] as usize)
     }
 
     /// How firmly a vertex follows its handle: 0 soft, 1 rigid.
@@ -114,7 +114,7 @@ impl HandleSet {
 
     /// Vertices that belong to no handle.
     pub fn is_soft(&self) -> Vec<bool> {
-        self.owner.iter().map(|&owner| owner == NONE).collect()
+        self.owner.iter().map(|&owner| owner == NO_HANDLE).collect()
     }
 }
 

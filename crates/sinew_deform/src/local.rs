@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// An array over the whole mesh is worth it for pieces of at least this share of its vertices.
 const DENSE_SHARE: usize = 16;
 /// Marks a vertex without a number.
-const NONE: u32 = u32::MAX;
+const NO_NUMBER: u32 = u32::MAX;
 
 /// A number for some of a mesh's vertices.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ impl VertexMap {
     /// An empty map of a mesh's vertices, of which about `expected` will be numbered.
     pub fn new(n_vertices: usize, expected: usize) -> Self {
         if expected.saturating_mul(DENSE_SHARE) >= n_vertices {
-            Self::Dense(vec![NONE; n_vertices])
+            Self::Dense(vec![NO_NUMBER; n_vertices])
         } else {
             Self::Sparse(HashMap::with_capacity(expected))
         }
@@ -39,9 +39,9 @@ impl VertexMap {
     pub fn insert(&mut self, vertex: u32, number: u32) -> bool {
         let entry = match self {
             Self::Dense(all) => &mut all[vertex as usize],
-            Self::Sparse(some) => some.entry(vertex).or_insert(NONE),
+            Self::Sparse(some) => some.entry(vertex).or_insert(NO_NUMBER),
         };
-        let is_new = *entry == NONE;
+        let is_new = *entry == NO_NUMBER;
         if is_new {
             *entry = number;
         }
@@ -51,7 +51,7 @@ impl VertexMap {
     /// The number of a vertex.
     pub fn get(&self, vertex: u32) -> Option<u32> {
         match self {
-            Self::Dense(all) => Some(all[vertex as usize]).filter(|&number| number != NONE),
+            Self::Dense(all) => Some(all[vertex as usize]).filter(|&number| number != NO_NUMBER),
             Self::Sparse(some) => some.get(&vertex).copied(),
         }
     }

@@ -46,7 +46,7 @@ pub struct Quality {
 const RIGID_TOLERANCE: f64 = 1e-4;
 
 /// Height of a face as a share of its longest edge, below which it is rounding, and its change means nothing.
-const SLIVER: f64 = 1e-4;
+const MIN_HEIGHT_SHARE: f64 = 1e-4;
 
 /// Measure a pose of a mesh. Vertices that lay on each other count as one.
 pub fn measure_quality(rest: &Mesh, pose: &[DVec3]) -> Quality {
@@ -124,7 +124,7 @@ fn measure_distortion(rest: &Mesh, posed: &Mesh) -> f64 {
     for face in 0..rest.n_faces() {
         let (from, to) = (flat(rest.corners(face)), flat(posed.corners(face)));
         let double = from[0] * from[2];
-        if double.is_nan() || double <= SLIVER * longest_squared(from) {
+        if double.is_nan() || double <= MIN_HEIGHT_SHARE * longest_squared(from) {
             continue;
         }
         // The map between two flat triangles, `[x, p, q]` for corners 0, (x, 0), (p, q), is triangular.

@@ -22,7 +22,7 @@ use sinew_geom::{
 };
 
 /// Bones per vertex: what every player supports.
-pub(crate) const INFLUENCES: usize = 4;
+pub(crate) const BONES_PER_VERTEX: usize = 4;
 
 /// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
 const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
@@ -45,12 +45,12 @@ pub fn build_skin(
     let soft = SoftSurface::new(held, warnings);
     let meter = ProgressMeter::new(&no_progress)?;
     let n = closed.mesh.n_vertices();
-    let mut indices = vec![0u16; n * INFLUENCES];
-    let mut weights = vec![0f32; n * INFLUENCES];
+    let mut indices = vec![0u16; n * BONES_PER_VERTEX];
+    let mut weights = vec![0f32; n * BONES_PER_VERTEX];
     for (v, carrier) in soft.carrier.iter().enumerate() {
         if let Some(handle) = carrier {
-            indices[v * INFLUENCES] = joint_of[*handle as usize];
-            weights[v * INFLUENCES] = 1.0;
+            indices[v * BONES_PER_VERTEX] = joint_of[*handle as usize];
+            weights[v * BONES_PER_VERTEX] = 1.0;
         }
     }
     let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, span))?;
@@ -58,8 +58,8 @@ pub fn build_skin(
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
             for (k, (handle, w)) in strongest(names, row).into_iter().enumerate() {
-                indices[v as usize * INFLUENCES + k] = if w > 0.0 { joint_of[handle as usize] } else { 0 };
-                weights[v as usize * INFLUENCES + k] = w as f32;
+                indices[v as usize * BONES_PER_VERTEX + k] = if w > 0.0 { joint_of[handle as usize] } else { 0 };
+                weights[v as usize * BONES_PER_VERTEX + k] = w as f32;
             }
         }
     }
@@ -68,13 +68,13 @@ pub fn build_skin(
         indices = of.iter().flat_map(|&v| row(&indices, v).to_vec()).collect();
         weights = of.iter().flat_map(|&v| row(&weights, v).to_vec()).collect();
     }
-    let skin = Skin::new(Skin::slots_at_rest(&rig), INFLUENCES, indices, weights, warnings)?;
+    let skin = Skin::new(Skin::slots_at_rest(&rig), BONES_PER_VERTEX, indices, weights, warnings)?;
     Ok((rig, skin))
 }
 
 /// What one vertex has.
 fn row<T>(all: &[T], vertex: u32) -> &[T] {
-    &all[vertex as usize * INFLUENCES..][..INFLUENCES]
+    &all[vertex as usize * BONES_PER_VERTEX..][..BONES_PER_VERTEX]
 }
 
 /// Joints in an order with parents first, and the joint of each handle.

@@ -14,14 +14,14 @@ use crate::{
     arap::ArapPiece,
     handled::HandledMesh,
     progress::ProgressSpan,
-    skin::INFLUENCES,
+    skin::BONES_PER_VERTEX,
     soft::{Posed, SoftPiece},
 };
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 /// Handles that move a vertex with their weights, which sum to one; those beyond the last have none.
-pub(crate) type Influences = [(u32, f64); INFLUENCES];
+pub(crate) type Influences = [(u32, f64); BONES_PER_VERTEX];
 
 /// Bones and weights of one soft piece.
 #[derive(Debug, Clone)]
@@ -63,9 +63,9 @@ impl SkinnedPiece {
 pub(crate) fn strongest(handles: &[u32], row: &[f64]) -> Influences {
     let mut ranked: Vec<(u32, f64)> = handles.iter().zip(row).map(|(&h, &w)| (h, w.max(0.0))).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked.truncate(INFLUENCES);
+    ranked.truncate(BONES_PER_VERTEX);
     let sum: f64 = ranked.iter().map(|(_, w)| w).sum();
-    let mut influences = [(0, 0.0); INFLUENCES];
+    let mut influences = [(0, 0.0); BONES_PER_VERTEX];
     for (influence, (handle, weight)) in influences.iter_mut().zip(ranked) {
         *influence = (handle, if sum > 0.0 { weight / sum } else { 0.0 });
     }

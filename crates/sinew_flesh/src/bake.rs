@@ -22,7 +22,7 @@ pub struct BakeParams {
     pub max_step: f64,
     /// Whether the clip is a loop, which flesh repeats too. Default `None`: if its last pose is its first.
     pub looped: Option<bool>,
-    /// Whether flesh has come to rest in the first pose when the clip begins. Default true.
+    /// Whether flesh has settled in the first pose when the clip begins. Default true.
     pub settle: bool,
 }
 

@@ -50,7 +50,7 @@ pub enum FleshError {
     FoldedCells {
         /// How many.
         count: usize,
-        /// Of so many.
+        /// Total number.
         n_cells: usize,
         /// The first of them.
         names: String,
@@ -75,7 +75,7 @@ pub enum FleshError {
     LatticeElsewhere {
         /// Vertices outside.
         count: usize,
-        /// Of so many.
+        /// Total number.
         n_vertices: usize,
         /// Where the first of them is.
         first: glam::DVec3,
@@ -134,7 +134,7 @@ pub enum FleshError {
     ContradictoryPins {
         /// Which pin, counted from 0.
         pin: usize,
-        /// Pins it stands against.
+        /// Pins it contradicts.
         others: String,
         /// How far apart.
         gap: f64,

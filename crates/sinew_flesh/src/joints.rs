@@ -34,15 +34,15 @@ pub struct JointSite {
 }
 
 /// Cells of the lattice that weights are found in.
-const CELLS: usize = 3000;
+const N_CELLS: usize = 3000;
 /// Cells over which joints are blended, near bones and far from them.
 const BLEND: [f64; 2] = [0.5, 3.0];
 /// Joints per vertex at most.
-const INFLUENCES: usize = 4;
+const JOINTS_PER_VERTEX: usize = 4;
 /// Hits nearer to each other than this share of the diagonal are one.
 const COINCIDENT_DIAGONALS: f64 = 1e-6;
 /// Right-hand sides that are solved together.
-const BATCH: usize = 4;
+const BATCH_SIZE: usize = 4;
 
 /// Half-way between the first two places where a ray meets a surface; where it meets it once, that place.
 pub fn place_joint(tree: &SurfaceTree, origin: DVec3, direction: DVec3, diagonal: f64) -> Option<DVec3> {
@@ -71,11 +71,11 @@ pub fn build_skeleton(mesh: &Mesh, sites: &[JointSite]) -> Result<(Rig, Skin), F
         Joint::new(site.name.clone(), site.parent, Transform::from_translation(site.position - origin))
     };
     let rig = Rig::new(sites.iter().map(joint).collect())?;
-    let body = build_body(mesh, &LatticeParams { cells: CELLS, size: None })?;
+    let body = build_body(mesh, &LatticeParams { cells: N_CELLS, size: None })?;
     let nodes = node_weights(&body.lattice, sites)?;
     let (indices, weights) = vertex_weights(&body, &nodes, sites.len());
     let slots = Skin::slots_at_rest(&rig);
-    let skin = Skin::new(slots, INFLUENCES, indices, weights, &mut Warnings::default())?;
+    let skin = Skin::new(slots, JOINTS_PER_VERTEX, indices, weights, &mut Warnings::default())?;
     Ok((rig, skin))
 }
 
@@ -145,10 +145,10 @@ fn node_weights(lattice: &Lattice, sites: &[JointSite]) -> Result<Vec<f64>, Fles
     let diagonal = (0..n as u32).map(|node| (node, node, heat[node as usize]));
     let factor = Cholesky::<f64>::new(&SparseMatrix::from_triplets(n, n, entries.chain(diagonal)))?;
     let mut weights = vec![0.0; n * n_joints];
-    for first in (0..n_joints).step_by(BATCH) {
+    for first in (0..n_joints).step_by(BATCH_SIZE) {
         let of =
             |node: usize, joint: usize| if bones[nearest[node]].joint == joint { heat[node] } else { 0.0 };
-        let mut x: Vec<[f64; BATCH]> =
+        let mut x: Vec<[f64; BATCH_SIZE]> =
             (0..n).map(|node| std::array::from_fn(|k| of(node, first + k))).collect();
         factor.solve(&mut x)?;
         for (row, x) in weights.chunks_mut(n_joints).zip(&x) {
@@ -217,8 +217,8 @@ fn vertex_weights(body: &Body, nodes: &[f64], n_joints: usize) -> (Vec<u16>, Vec
         }
         let mut order: Vec<usize> = (0..n_joints).collect();
         order.sort_by(|a, b| row[*b].total_cmp(&row[*a]).then(a.cmp(b)));
-        let sum: f64 = order.iter().take(INFLUENCES).map(|&joint| row[joint]).sum();
-        for k in 0..INFLUENCES {
+        let sum: f64 = order.iter().take(JOINTS_PER_VERTEX).map(|&joint| row[joint]).sum();
+        for k in 0..JOINTS_PER_VERTEX {
             let joint = order.get(k).copied();
             indices.push(joint.unwrap_or(0) as u16);
             weights.push(joint.map_or(0.0, |joint| (row[joint] / sum.max(f64::MIN_POSITIVE)) as f32));

@@ -12,7 +12,7 @@
 //! # Cost
 //! One factorisation and one back-substitution per moment in each of at most four rounds.
 //! # Limits
-//! The 90th percentile over time counts: stepped keys have moments of a hundred g that nobody means. What oscillates in
+//! The 90th percentile over time counts: stepped keys have unintended moments of a hundred g. What oscillates in
 //! resonance may exceed it.
 
 use crate::{Attachment, FleshError, FleshSolver, FleshState, Lattice, StepInput, statics::StaticSolver};
@@ -20,11 +20,11 @@ use glam::DVec3;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Allowed deviation per length to what holds.
-const SLOPE: f64 = 0.25;
+const MAX_DEVIATION_PER_LENGTH: f64 = 0.25;
 /// Bounds of the allowed deviation, in diagonals.
 const ALLOWED_DIAGONALS: [f64; 2] = [0.01, 0.02];
 /// Share of the moments that must keep within it.
-const QUANTILE: f64 = 0.9;
+const TIME_QUANTILE: f64 = 0.9;
 /// Factor below which nothing is changed any more.
 const LEAST_FACTOR: f64 = 1.1;
 /// Rounds at most.
@@ -44,7 +44,7 @@ impl Allowance {
     pub fn new(lattice: &Lattice, attachment: &Attachment, diagonal: f64) -> Self {
         let (far, next) = ways(lattice, attachment);
         let [least, most] = ALLOWED_DIAGONALS.map(|share| share * diagonal);
-        let allowed = |d: &f64| (SLOPE * (d + 0.5 * lattice.size())).clamp(least, most);
+        let allowed = |d: &f64| (MAX_DEVIATION_PER_LENGTH * (d + 0.5 * lattice.size())).clamp(least, most);
         let mut order: Vec<u32> =
             (0..lattice.n_nodes() as u32).filter(|&node| far[node as usize].is_finite()).collect();
         order.sort_by(|a, b| far[*b as usize].total_cmp(&far[*a as usize]));
@@ -121,7 +121,7 @@ fn deflections(solver: &FleshSolver, clips: &[Vec<Vec<DVec3>>]) -> Result<Vec<f6
     let mut largest = vec![0f64; lattice.n_nodes()];
     let quantile = |mut all: Vec<f64>| {
         all.sort_by(f64::total_cmp);
-        all.get((all.len().saturating_sub(1) as f64 * QUANTILE).round() as usize).copied().unwrap_or(0.0)
+        all.get((all.len().saturating_sub(1) as f64 * TIME_QUANTILE).round() as usize).copied().unwrap_or(0.0)
     };
     for moments in clips {
         let mut reaches: Vec<Vec<f64>> = vec![Vec::with_capacity(moments.len()); lattice.n_nodes()];

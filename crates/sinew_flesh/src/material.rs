@@ -9,7 +9,7 @@ pub struct Material {
     pub young: f64,
     /// Poisson's ratio: how it narrows when stretched; 0.5 would keep its volume. Default 0.45.
     pub poisson: f64,
-    /// Kilograms a cubic metre. Default 1000.
+    /// Kilograms per cubic metre. Default 1000.
     pub density: f64,
 }
 
@@ -23,11 +23,6 @@ impl Default for Material {
 }
 
 impl Material {
-    /// A material by its shear modulus `G`, as in Capell (2004), eq. 3.10.
-    pub fn from_shear(shear: f64, poisson: f64, density: f64) -> Self {
-        Self { young: 2.0 * shear * (1.0 + poisson), poisson, density }
-    }
-
     /// Flesh of a body whose greatest extent is `metres`: what sags by its own weight is the same share of it at any size.
     pub fn of_size(metres: f64) -> Self {
         let usual = Self::default();

@@ -35,7 +35,7 @@ const COARSE_COST: f64 = 2.0;
 /// Steps until a coarse lattice is tried again that did not help enough.
 const COARSE_PAUSE_STEPS: usize = 200;
 
-/// A coarse lattice, and what it has cost to keep it.
+/// A coarse lattice, and what using it has cost.
 #[derive(Debug)]
 struct Kept {
     coarse: Coarse,
@@ -48,7 +48,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// After a step of so many iterations.
+    /// Called after each step with its number of iterations.
     fn is_stale(&mut self, last: usize) -> bool {
         let fresh = *self.fresh.get_or_insert(last);
         self.excess += last.saturating_sub(fresh);

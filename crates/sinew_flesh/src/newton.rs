@@ -16,7 +16,7 @@ pub(crate) struct NewtonStep<'a> {
 }
 
 /// Halvings of a Newton step at most.
-const HALVINGS: usize = 30;
+const MAX_HALVINGS: usize = 30;
 
 impl NewtonStep<'_> {
     fn speed(&self, node: usize, change: &[[f64; 4]]) -> DVec3 {
@@ -109,7 +109,7 @@ impl NewtonStep<'_> {
         let start = if is_nonlinear { energy + self.potential(damping, change) } else { 0.0 };
         let mut share = 1.0;
         let mut is_better = !is_nonlinear;
-        for _ in 0..HALVINGS {
+        for _ in 0..MAX_HALVINGS {
             for (to, (from, delta)) in change.iter_mut().zip(before.iter().zip(delta)) {
                 (0..3).for_each(|k| to[k] = from[k] + share * delta[k]);
             }

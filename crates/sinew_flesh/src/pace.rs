@@ -89,7 +89,7 @@ impl Pacer {
         (n as usize, secs)
     }
 
-    /// Report how many seconds a step took.
+    /// Report the duration of a step in seconds.
     pub fn took(&mut self, secs: f64) {
         let trust = if self.cost > 0.0 { SMOOTHING } else { 1.0 };
         self.cost += trust * (secs - self.cost);

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 /// Deviation from the skin, in percent of the diagonal, that is reported.
 const MAX_DEVIATION_PERCENT: f64 = 6.0;
-/// Edges over so many times as long as in the skin are reported.
+/// Edges longer than in the skin by more than this factor are reported.
 const MAX_STRETCH: f64 = 2.0;
-/// Edges shorter than this share of the diagonal count as so long: nobody sees them stretch.
+/// Edges shorter than this share of the diagonal are treated as having this length: their stretch is invisible.
 const SHORT_EDGE_DIAGONALS: f64 = 1e-3;
 /// Relative change of volume that is reported.
 const MAX_VOLUME_CHANGE: f64 = 0.05;
 /// Skins may crush what they bend; they count as at least this share of the volume at rest.
 const LEAST_VOLUME: f64 = 0.2;
 
-/// One open edge in so many still makes a volume.
+/// A surface with at most one open edge in this many has a volume.
 const OPEN_EDGES: usize = 50;
 
 /// The worst of all frames of a bake, each with its time in seconds.

@@ -17,7 +17,7 @@ const MAX_YOUNG: f64 = 1e11;
 const MAX_NAMED_JOINTS: usize = 6;
 /// Factor from which a joint is named.
 const NAMED_FACTOR: f64 = 2.0;
-/// Share of its height by which a body without a skin stands on the ground.
+/// Height, as a share of the body's, up to which nodes of a body without a skin are held by the ground.
 const FOOT_SHARE: f64 = 0.02;
 
 impl Simulation {
@@ -113,7 +113,7 @@ impl Simulation {
         Ok(all)
     }
 
-    /// A body without a skin stands on its lowest nodes.
+    /// A body without a skin is held at its lowest nodes.
     fn standing(&self, gravity: DVec3) -> Attachment {
         let lattice = &self.body.lattice;
         let up = (-gravity).try_normalize().unwrap_or(DVec3::Y);

@@ -304,7 +304,7 @@ impl Simulation {
         }
     }
 
-    /// Put it into a pose (without one, that of rest), and let it come to rest there if `settle` says so.
+    /// Put it into a pose (without one, that of rest), and let it settle there if `settle` is set.
     ///
     /// # Errors
     /// A pose of another skeleton, or numbers that are not finite.

@@ -31,7 +31,7 @@ pub struct SimulationParams {
     pub bones: BoneParams,
     /// How it is simulated.
     pub flesh: FleshParams,
-    /// What it collides with.
+    /// Obstacles.
     pub obstacles: Vec<Obstacle>,
     /// Vertices that are held exactly, and where. Muscles with belts replace them.
     pub pins: Vec<(u32, DVec3)>,

@@ -320,7 +320,7 @@ impl Place<'_> {
         for ring in 0..n {
             let middle = bone.ends[0] + along * ((ring as f64 + 0.5) / n as f64);
             for k in 0..RING_POINTS {
-                // Every other ring stands between the points of the last.
+                // Points of every other ring are between those of the last.
                 let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (ring % 2) as f64) / RING_POINTS as f64;
                 let p = middle + (side * angle.cos() + other * angle.sin()) * bone.radius;
                 let weight = |cell: &u32| {

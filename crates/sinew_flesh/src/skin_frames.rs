@@ -22,7 +22,7 @@ const EXTRA_ROUNDS: usize = 3;
 /// Added to `F_s F_sᵀ` before it is inverted: skinning flattens cells at worst by this, as a squared stretch.
 const LEAST_STRETCH: f64 = 0.02;
 /// Stiffness of the pull of nodes to their skinned places, in units of the flesh's own.
-const PULL: f64 = 0.01;
+const PULL_STIFFNESS: f64 = 0.01;
 /// The same in parts that no bone holds.
 const LOOSE_PULL: f64 = 1.0;
 
@@ -89,7 +89,7 @@ pub(crate) fn compute_skin_pull(
     let is_attached = attached_nodes(lattice, attachment);
     let mut pull = vec![0.0; lattice.n_nodes()];
     for (cell, corners) in lattice.cells().iter().enumerate() {
-        let share = if is_attached[corners[0] as usize] { PULL } else { LOOSE_PULL };
+        let share = if is_attached[corners[0] as usize] { PULL_STIFFNESS } else { LOOSE_PULL };
         let stiffness = share * materials[cell].young * lattice.cell_size(cell) * lattice.inside()[cell];
         corners.iter().for_each(|&node| pull[node as usize] += stiffness / 8.0);
     }

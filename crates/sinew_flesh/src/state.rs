@@ -105,7 +105,7 @@ pub struct StepInput {
     pub skinned_before: Vec<DVec3>,
     /// Offset of the displayed surface from the lattice at each contact point; empty if there is none.
     pub contact_offsets: Vec<DVec3>,
-    /// What is in the way.
+    /// Obstacles.
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.
     pub pins: Vec<Pin>,

@@ -24,7 +24,7 @@ pub(crate) struct SolveResult {
     pub outcome: Outcome,
     /// Whether a factorisation was used.
     pub direct: bool,
-    /// Multipliers of the pins that say something new, if they were asked for.
+    /// Multipliers of the independent pins, if requested.
     pub multipliers: Vec<DVec3>,
 }
 

@@ -14,7 +14,7 @@ const PERIODIC_DIAGONALS: f64 = 5e-4;
 /// Times that a loop is played at most before it is recorded.
 const MAX_CYCLES: usize = 4;
 /// Moments at which it is looked for motion.
-const MOMENTS: usize = 8;
+const N_MOMENTS: usize = 8;
 
 impl Simulation {
     /// Whether a clip ends in the pose it begins with, after it has moved.
@@ -34,8 +34,8 @@ impl Simulation {
         if farthest(&first, &nodes_at(1.0)?) > LOOP_DIAGONALS[0] * self.diagonal {
             return Ok(false);
         }
-        for moment in 1..MOMENTS {
-            if farthest(&first, &nodes_at(moment as f32 / MOMENTS as f32)?)
+        for moment in 1..N_MOMENTS {
+            if farthest(&first, &nodes_at(moment as f32 / N_MOMENTS as f32)?)
                 > LOOP_DIAGONALS[1] * self.diagonal
             {
                 return Ok(true);

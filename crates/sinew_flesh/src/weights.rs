@@ -12,7 +12,7 @@ use sinew_geom::{Skin, linalg::polar, mesh::Ragged};
 /// Slots per node or cell at most.
 pub const INFLUENCES: usize = 4;
 /// Sweeps after every node has been reached.
-const SWEEPS: usize = 40;
+const N_SWEEPS: usize = 40;
 
 /// Weights of everything in a lattice.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ fn spread(lattice: &Lattice, nodes: &mut [f32], is_known: &[bool], n_slots: usiz
     };
     let neighbors = Ragged::from_pairs(lattice.n_nodes(), || lattice.cells().iter().flat_map(ends));
     let mut reached = is_known.to_vec();
-    let mut left = SWEEPS;
+    let mut left = N_SWEEPS;
     let mut row = vec![0f32; n_slots];
     while left > 0 {
         let before = reached.clone();

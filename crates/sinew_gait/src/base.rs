@@ -11,9 +11,9 @@ use sinew_geom::{
 pub(crate) struct Base<'a> {
     pub rig: &'a Rig,
     pub map: BodyMap,
-    /// What each joint hangs on: its parent, or what it is attached to.
+    /// What carries each joint: its parent, or the joint it is attached to.
     pub hangs_on: Vec<Option<usize>>,
-    /// All joints, each after what it hangs on.
+    /// All joints, each after what carries it.
     pub order: Vec<usize>,
     /// `world_from_joint` in the space of the skeleton.
     world: Vec<DAffine3>,

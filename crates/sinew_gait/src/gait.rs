@@ -34,7 +34,7 @@ impl Gait {
         ["walk", "run", "trot", "pace", "gallop"][self as usize]
     }
 
-    /// The gait in which a body of so many legs moves at a Froude number.
+    /// The gait in which a body with this number of legs moves at a Froude number.
     pub fn at_speed(n_legs: usize, froude: f64) -> Self {
         match (n_legs, froude) {
             (4, f) if f > 2.5 => Self::Gallop,

@@ -1,9 +1,9 @@
-//! What is asked of a gait.
+//! Parameters of a gait.
 
 use crate::{GaitError, gait::Gait};
 use sinew_geom::path::Ground;
 
-/// What is asked for. All lengths are metres.
+/// Parameters of a gait. All lengths are metres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaitParams {
     /// Name of the clip.

@@ -1,4 +1,4 @@
-//! A body that knows how it walks: which legs, in what order, how fast, and with what strides.
+//! How a body walks: which legs, in what order, how fast, and with what strides.
 
 use crate::{
     base::Base,
@@ -16,7 +16,7 @@ const GRAVITY: f64 = 9.81;
 const LEAST_TRAVEL: f64 = 1.5;
 const LEAST_STRIDES: f64 = 2.0;
 
-/// A body that knows how it walks.
+/// How a body walks.
 pub(crate) struct Walker<'a> {
     pub base: Base<'a>,
     pub legs: Vec<Leg>,

@@ -1,6 +1,6 @@
 //! Lengths, areas, volume and normals.
 
-use crate::{Mesh, mesh::EdgeTable};
+use crate::Mesh;
 use glam::DVec3;
 
 /// Largest of some errors, 0 if there are none. Unlike a fold by `f64::max`, a NaN wins: it must not
@@ -29,17 +29,6 @@ pub fn compute_volume(mesh: &Mesh) -> f64 {
         a.dot(b.cross(c)) / 6.0
     };
     (0..mesh.n_faces()).map(cone).sum()
-}
-
-/// Length of every edge of a table, in its order.
-pub fn compute_edge_lengths(mesh: &Mesh, edges: &EdgeTable) -> Vec<f64> {
-    let at = |v: u32| mesh.positions()[v as usize];
-    edges.vertices().iter().map(|&[a, b]| at(a).distance(at(b))).collect()
-}
-
-/// Unit normal of every face; zero for a face without area.
-pub fn compute_face_normals(mesh: &Mesh) -> Vec<DVec3> {
-    (0..mesh.n_faces()).map(|face| area_vector(mesh.corners(face)).normalize_or_zero()).collect()
 }
 
 /// Unit normal of every vertex, faces weighted by their angle at it (Thürmer and Wüthrich 1998), which
@@ -82,8 +71,6 @@ mod tests {
         let (mesh, _) = cube().triangulate(&mut Warnings::default());
         assert!((compute_area(&mesh) - 6.0).abs() < 1e-12);
         assert!((compute_volume(&mesh) - 1.0).abs() < 1e-12);
-        let lengths = compute_edge_lengths(&mesh, &EdgeTable::from_triangles(8, mesh.faces()));
-        assert!((lengths.iter().sum::<f64>() - 12.0 - 6.0 * 2f64.sqrt()).abs() < 1e-12);
         // Angle weights make the corner normals exact diagonals however the quads were cut.
         for (p, n) in mesh.positions().iter().zip(compute_vertex_normals(mesh.positions(), mesh.faces())) {
             assert!(n.distance((*p - DVec3::splat(0.5)).normalize()) < 1e-12);

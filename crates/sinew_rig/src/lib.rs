@@ -78,6 +78,16 @@ pub struct RigReport {
     pub alternatives: Vec<Alternative>,
 }
 
+/// Below this confidence a result is a guess.
+const MIN_CONFIDENCE: f64 = 0.5;
+
+impl RigReport {
+    /// Whether the confidence is so low that the user should look at the result.
+    pub fn is_guess(&self) -> bool {
+        self.confidence < MIN_CONFIDENCE
+    }
+}
+
 /// A class a body could belong to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alternative {

@@ -10,7 +10,7 @@ use crate::{solid::Solid, tips::Tip};
 use glam::DVec3;
 
 /// Distance between sections, as a share of the diagonal.
-pub(crate) const STEP: f64 = 0.01;
+pub(crate) const SECTION_STEP: f64 = 0.01;
 
 /// Sections of the whole body by distance from one tip.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Profile {
     /// Distance of every cell from the tip.
     pub distance: Vec<f32>,
     pub tip: Tip,
-    /// Middle of each section; section `k` is `(k + ½) · STEP` from the tip.
+    /// Middle of each section; section `k` is `(k + ½) · SECTION_STEP` from the tip.
     pub middle: Vec<DVec3>,
     /// Radius of a disc of each section's area.
     pub radius: Vec<f64>,
@@ -27,7 +27,7 @@ pub(crate) struct Profile {
 impl Profile {
     pub fn new(solid: &Solid, tip: Tip) -> Self {
         let distance = solid.distances(&[tip.cell], f64::INFINITY);
-        let section = |d: f32| if d.is_finite() { (f64::from(d) / STEP) as usize } else { 0 };
+        let section = |d: f32| if d.is_finite() { (f64::from(d) / SECTION_STEP) as usize } else { 0 };
         let n = distance.iter().map(|&d| section(d)).max().unwrap_or(0) + 1;
         let mut count = vec![0.0; n];
         let mut middle = vec![DVec3::ZERO; n];
@@ -42,7 +42,7 @@ impl Profile {
                 false => tip.point,
             };
         }
-        let area = |n: &f64| n * solid.cell().powi(3) / STEP;
+        let area = |n: &f64| n * solid.cell().powi(3) / SECTION_STEP;
         let mut radius: Vec<f64> = count.iter().map(|n| (area(n) / std::f64::consts::PI).sqrt()).collect();
         (0..2).for_each(|_| smooth(&mut middle, |a, b, c| 0.25 * (a + 2.0 * b + c)));
         (0..2).for_each(|_| smooth(&mut radius, |a, b, c| 0.25 * (a + 2.0 * b + c)));
@@ -55,7 +55,7 @@ impl Profile {
 
     /// Point of the middle curve at a distance from the tip.
     pub fn at(&self, distance: f64) -> DVec3 {
-        let position = (distance / STEP - 0.5).clamp(0.0, (self.n_sections() - 1) as f64);
+        let position = (distance / SECTION_STEP - 0.5).clamp(0.0, (self.n_sections() - 1) as f64);
         let k = position as usize;
         let next = (k + 1).min(self.n_sections() - 1);
         self.middle[k].lerp(self.middle[next], position - k as f64)
@@ -86,24 +86,24 @@ impl<'a> Limb<'a> {
         const LONGEST: f64 = 0.75;
         let r = &profile.radius;
         let n = r.len();
-        let window = (0.06 / STEP) as usize;
+        let window = (0.06 / SECTION_STEP) as usize;
         let widens = |&k: &usize| {
             r[k + window] > 1.65 * r[k]
                 && r[k + window] - r[k] > 0.018
-                && (r[k + 2] - r[k]) / (2.0 * STEP) > 0.22
+                && (r[k + 2] - r[k]) / (2.0 * SECTION_STEP) > 0.22
         };
-        let last = n.saturating_sub(window).min((LONGEST / STEP) as usize);
-        match ((shortest / STEP) as usize..last).find(widens) {
+        let last = n.saturating_sub(window).min((LONGEST / SECTION_STEP) as usize);
+        match ((shortest / SECTION_STEP) as usize..last).find(widens) {
             Some(end) => Self { profile, end, is_found: true },
             None => {
                 let length = profile.tip.persistence.clamp(0.06, 0.3);
-                Self { profile, end: ((length / STEP) as usize).min(n - 1), is_found: false }
+                Self { profile, end: ((length / SECTION_STEP) as usize).min(n - 1), is_found: false }
             }
         }
     }
 
     pub fn length(&self) -> f64 {
-        (self.end as f64 + 0.5) * STEP
+        (self.end as f64 + 0.5) * SECTION_STEP
     }
 
     pub fn tip(&self) -> DVec3 {
@@ -122,7 +122,7 @@ impl<'a> Limb<'a> {
 
     /// Point at a distance from the tip, at most a little beyond the base.
     pub fn at(&self, distance: f64) -> DVec3 {
-        self.profile.at(distance.min(self.length() + 3.0 * STEP))
+        self.profile.at(distance.min(self.length() + 3.0 * SECTION_STEP))
     }
 
     /// Median radius.
@@ -146,14 +146,14 @@ impl<'a> Limb<'a> {
     /// Distance of the thinnest section between two shares of the length, if it is thinner than both ends.
     pub fn thinnest(&self, from: f64, to: f64) -> Option<f64> {
         let inside = |k: &usize| {
-            let s = (*k as f64 + 0.5) * STEP;
+            let s = (*k as f64 + 0.5) * SECTION_STEP;
             s > from * self.length() && s < to * self.length()
         };
         let sections: Vec<usize> = (0..self.profile.n_sections()).filter(inside).collect();
         let r = &self.profile.radius;
         let best = sections.iter().copied().min_by(|&a, &b| r[a].total_cmp(&r[b]))?;
         let is_inner = sections.len() > 2 && best != sections[0] && Some(&best) != sections.last();
-        is_inner.then_some((best as f64 + 0.5) * STEP)
+        is_inner.then_some((best as f64 + 0.5) * SECTION_STEP)
     }
 
     /// First point of the curve, from the tip, that is as high as this.

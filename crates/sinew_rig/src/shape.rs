@@ -1,4 +1,4 @@
-//! What is known about a body before anybody says what it is: solid, planes of symmetry, tips and their profiles.
+//! What is measured on a body before it is classified: solid, planes of symmetry, tips and their profiles.
 
 use crate::{
     accessories,
@@ -18,7 +18,7 @@ const COARSE_RESOLUTION: usize = 48;
 /// Cells beyond which a finer solid would show nothing more.
 const N_CELLS: usize = 90_000;
 /// Tips that stick out less than this share of the diagonal are bumps.
-const BUMP: f64 = 0.045;
+const MIN_TIP_SHARE: f64 = 0.045;
 /// Legs shorter than this share of the diagonal are bumps.
 const SHORT_LEG: f64 = 0.025;
 /// More tips than this are noise (leaves, spikes); the most persistent are used.
@@ -59,7 +59,7 @@ impl Shape {
     fn of_solid(solid: Solid, coarse: &Solid, planes: Vec<Plane>) -> Self {
         let middle = find_center(coarse);
         let center = solid.nearest(planes[0].project(middle));
-        let mut tips = find_tips(&solid, center, BUMP);
+        let mut tips = find_tips(&solid, center, MIN_TIP_SHARE);
         tips.truncate(MOST_TIPS);
         for up in [DVec3::Y, DVec3::Z] {
             let feet = find_feet(&solid, center, up, SHORT_LEG);

@@ -18,7 +18,7 @@ pub(crate) struct Skeleton {
 }
 
 /// Joints of the two sides that are closer than this after reflection are made symmetric.
-const SYMMETRIC: f64 = 0.06;
+const SYMMETRIC_DISTANCE: f64 = 0.06;
 
 impl Skeleton {
     pub fn add(&mut self, name: impl Into<String>, position: DVec3, parent: Option<usize>) -> usize {
@@ -47,7 +47,7 @@ impl Skeleton {
         let [mut left, mut right] = sides;
         for (a, b) in left.iter_mut().zip(&mut right) {
             let mirrored = view.plane.mirror(*b);
-            if mirrored.distance(*a) < SYMMETRIC {
+            if mirrored.distance(*a) < SYMMETRIC_DISTANCE {
                 *a = 0.5 * (*a + mirrored);
                 *b = view.plane.mirror(*a);
             }

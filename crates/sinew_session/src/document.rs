@@ -39,7 +39,7 @@ pub struct Document {
     pub flesh: Arc<FleshData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
-    /// What a project file said that this version does not know, to be written back.
+    /// Contents of a project file that this version does not know, to be written back.
     pub unknown: Arc<Unknown>,
     /// The glTF file that was opened: projects and exports are written into it, as long as the mesh has the same faces.
     pub host: Option<Arc<Host>>,

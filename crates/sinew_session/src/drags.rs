@@ -1,4 +1,4 @@
-//! Moves in progress: the newest of each gesture, on top of the pose before them all. Two hands may be at work at once,
+//! Moves in progress: the newest of each gesture, on top of the pose before them all. Two pointers may be at work at once,
 //! in two tabs; each replaces its own move only.
 
 use crate::Gesture;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) struct Drags {
     /// The gesture under whose number the history keeps the step.
     pub key: Gesture,
-    /// The pose that shows them; if the document has another, somebody else gave it.
+    /// The pose that shows them; if the document has another, another command changed it.
     pub shown: Arc<Vec<Move>>,
     /// The moves before all of them.
     base: Vec<Move>,
@@ -71,7 +71,7 @@ impl Drags {
     }
 }
 
-/// Append a move. A turn that goes on about the same axis as the last is one turn.
+/// Append a move. A turn about the same axis as the last one continues it.
 fn join(moves: &mut Vec<Move>, step: Move) {
     if let (
         Some(Move::Rotate { main, handles, axis, radians }),

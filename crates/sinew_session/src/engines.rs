@@ -1,9 +1,10 @@
-//! What other programs take: one table, which fitted skins are written by.
+//! Limits of other programs, as fitted skins have to keep them.
 //!
 //! # Source
-//! Unreal Engine (*Skeletal Mesh Rendering Paths*: 8 influences per vertex, 256 bones per section before it is cut), Unity
-//! (*Quality settings, Skin weights*: 4 by default), Godot (*ImporterMesh*: 4, 8 with a flag), three.js (`SkinnedMesh`: 4; bones
-//! in a texture), Blender (no limits; its importer takes matrices of joints apart, so that no shear is promised).
+//! Documentation of Unreal Engine (“Skeletal Mesh Rendering Paths”: 8 influences per vertex, 256 bones per section before it is
+//! split), Unity (“Quality settings”, skin weights: 4 by default), Godot (`ImporterMesh`: 4, 8 with a flag), three.js
+//! (`SkinnedMesh`: 4; bones in a texture), Blender (no limits; its importer decomposes matrices of joints, so that shear is
+//! not guaranteed).
 
 /// A program that plays what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ pub use skin_file::{
 };
 
 use crate::{
-    Display, Document, Frame, MotionStack, SessionError, Stage as Shapes,
+    Display, Document, Frame, MotionStack, SessionError, Stage,
     limits::{DEFAULT_FPS, MAX_SEQUENCE_BYTES},
     stack::count_frames,
     stage::smooth_normals,
@@ -19,8 +19,8 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Character, Clip, Move, Warnings};
 use sinew_skin::{
-    BoneKind, ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
-    SkinErrors, SkinFit, SkinFitter, Stage, compute_bind_stretch,
+    BoneKind, ExportReport, FitParams, FitReport, FitStage, FitStatus, FittedSkin, FrameSource, Progress,
+    SkinError, SkinErrors, SkinFit, SkinFitter, compute_bind_stretch,
 };
 use std::{
     ops::{ControlFlow, Range},
@@ -86,7 +86,7 @@ impl FitSettings {
     }
 }
 
-/// What a fit stands on. Parts are compared by identity, as everywhere in the stack.
+/// What a fit depends on. Parts are compared by identity, as everywhere in the stack.
 #[derive(Debug, Clone)]
 struct FitKey {
     body: Arc<Character>,
@@ -178,14 +178,16 @@ impl MotionStack {
         &mut self,
         document: &Document,
         settings: &FitSettings,
-        stage: &mut Shapes,
+        stage: &mut Stage,
         progress: Progress,
     ) -> Result<Arc<Fitted>, SessionError> {
         let start = Instant::now();
         let clips = clips_of(document, settings)?;
         let names = clips.iter().map(|clip| clip.name.clone()).collect();
         let body = if settings.reshaped && !document.pose.is_empty() {
-            self.reshape(document, stage, &|share| hear(progress, Stage::Read, READ_SHARE * share))?
+            self.reshape(document, stage, &|share| {
+                report_stage(progress, FitStage::Read, READ_SHARE * share)
+            })?
         } else {
             document.body.clone()
         };
@@ -225,7 +227,7 @@ fn clips_of(document: &Document, settings: &FitSettings) -> Result<Vec<Arc<Clip>
     settings.clips.iter().map(|name| Ok(document.clips[document.find_clip(name)?].clone())).collect()
 }
 
-fn hear(progress: Progress, stage: Stage, share: f64) -> ControlFlow<()> {
+fn report_stage(progress: Progress, stage: FitStage, share: f64) -> ControlFlow<()> {
     progress(FitStatus { stage, share, error: f64::NAN })
 }
 
@@ -244,7 +246,7 @@ impl FrameSource for Played<'_> {
 
     fn read(&mut self, frame: usize, out: &mut [DVec3]) -> Result<(), SkinError> {
         let share = READ_SHARE * frame as f64 / self.n_frames() as f64;
-        if hear(self.progress, Stage::Read, share).is_break() {
+        if report_stage(self.progress, FitStage::Read, share).is_break() {
             return Err(SkinError::Cancelled);
         }
         let at = self.ranges.iter().position(|(_, range)| range.contains(&frame)).unwrap_or(0);
@@ -311,7 +313,7 @@ impl<'a> Work<'a> {
         self.finish(&fitter, fit, start, progress)
     }
 
-    /// The character, and how good it is. Nothing stops here: somebody waits for what there is.
+    /// The character, and how good it is. It is not cancelled here, because the best result so far was asked for.
     fn finish(
         &self,
         fitter: &SkinFitter,
@@ -334,7 +336,7 @@ impl<'a> Work<'a> {
         let clips = (&self.ranges[..], self.fps);
         let errors = measure_character(fitter, &file.character, clips, &mut |share| {
             let share = READ_SHARE + FIT_SHARE + (1.0 - READ_SHARE - FIT_SHARE) * share;
-            let _ = progress(FitStatus { stage: Stage::Measure, share, error: last });
+            let _ = progress(FitStatus { stage: FitStage::Measure, share, error: last });
         })?;
         Ok(Fitted {
             key: self.key.clone(),

@@ -9,7 +9,7 @@ const MERGE_WITHIN: Duration = Duration::from_millis(500);
 /// Bytes that the states of a document may take beyond the oldest; then the oldest are forgotten.
 const MAX_BYTES: usize = 1 << 29;
 
-/// A gesture of the user's hand: everything done in one gesture is one step.
+/// A gesture of the pointer: everything done in one gesture is one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gesture(pub u64);
 
@@ -129,7 +129,7 @@ impl History {
         Applied { at: self.at, merged, n_forgotten }
     }
 
-    /// Put a state behind the present one, or in its place; says how many of the oldest were forgotten for it.
+    /// Put a state behind the present one, or in its place; returns how many of the oldest were dropped for it.
     fn replay(&mut self, label: String, document: Document, merge: Option<Merge>, merged: bool) -> usize {
         let mut undone = self.steps.split_off(self.at + 1);
         if merged && let Some(last) = self.steps.pop() {

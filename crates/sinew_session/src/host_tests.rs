@@ -93,7 +93,7 @@ fn an_export_keeps_it_too_unless_the_faces_changed() {
     let (bytes, warnings) = write(&document);
     assert!(warnings.is_empty(), "{warnings:?}");
     is_whole(&json_of(&bytes));
-    // Without a face, it is a file of its own, and what is lost is said.
+    // Without a face, it is a file of its own, and what is lost is reported.
     let mut cut = document;
     let mut body = (*cut.body).clone();
     let faces = body.mesh.faces()[1..].to_vec();

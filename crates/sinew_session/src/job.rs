@@ -126,7 +126,7 @@ impl Jobs {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Job>> {
-        // A list of jobs is whole at every moment, whoever panicked.
+        // A list of jobs is consistent at every moment, even if a thread panicked.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

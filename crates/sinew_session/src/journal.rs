@@ -110,7 +110,7 @@ impl Journal {
         remove_folder(&self.folder);
     }
 
-    /// Finish writing, and keep what was not saved. `is_closed` says that the user closed it rather than that it ended.
+    /// Finish writing, and keep what was not saved. `is_closed`: the user closed it; else the program ended.
     pub fn keep(mut self, is_closed: bool) {
         self.join();
         if is_closed {

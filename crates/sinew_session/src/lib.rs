@@ -79,7 +79,9 @@ pub use puppet::{
     Acted, ActedShape, Actor, ActorSource, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet,
     PuppetData, PuppetSettings, TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
 };
-pub use reach::{Reach, ReachGoal, ReachReport, TargetGoal, build_pose_space, reach_objective};
+pub use reach::{
+    REACHED_SHARE, Reach, ReachGoal, ReachReport, TargetGoal, build_pose_space, reach_objective,
+};
 pub use recovery::{Recovered, Recovery};
 pub use refit::{
     ContactTrack, RefitNumbers, RefitRequest, RefitRules, RefitSettings, Refitted, find_contact_track,

@@ -2,7 +2,7 @@
 
 use crate::SessionError;
 
-/// Frames per second where nothing else says.
+/// Frames per second where nothing else determines them.
 pub const DEFAULT_FPS: f64 = 30.0;
 /// Seconds that are simulated without a clip to say how long.
 pub const DEFAULT_FLESH_SECS: f64 = 2.0;
@@ -18,7 +18,7 @@ pub(crate) const MAX_CLIP_BYTES: usize = 1 << 29;
 /// Bytes of a vertex in a frame.
 pub(crate) const VERTEX_BYTES: usize = 12;
 
-/// Check that so many frames of vertices can be computed at once, and return their number. It is compared before it
+/// Check that this many frames of vertices can be computed at once, and return their number. It is compared before it
 /// becomes an integer, which would saturate.
 ///
 /// # Errors

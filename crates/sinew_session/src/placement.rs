@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_about_unit_and_up_are_said() {
+    fn doubts_about_unit_and_up_are_reported() {
         let biped = build_character(Sample::Biped, 1_500).unwrap();
         assert_eq!(describe_doubts(&biped), None);
         let large = describe_doubts(&biped.scaled(100.0).unwrap()).unwrap();

@@ -22,11 +22,11 @@ use std::{
 };
 
 /// A target nearer than this share of the body is reached.
-const REACHED: f64 = 1e-3;
-/// Rounds after which a local search has come to rest.
-const ROUNDS: usize = 60;
+pub const REACHED_SHARE: f64 = 1e-3;
+/// Rounds after which a local search has converged.
+const MAX_ROUNDS: usize = 60;
 
-/// What makes a pose good while a hand drags, unless the user chooses otherwise: reach the targets with as little
+/// The objective while a target is dragged, unless the user chooses another: reach the targets with as little
 /// weight as possible. Hansen (2006) lets weights sum to 1 instead; then an arm that is half raised also makes a leg
 /// step, if another example does.
 pub fn reach_objective() -> Objective {
@@ -138,7 +138,7 @@ impl Reach {
     /// As [`build_pose_space`].
     pub fn new(document: &Document) -> Result<Self, SessionError> {
         let (set, space) = build_pose_space(document)?;
-        let params = SearchParams { rounds: ROUNDS, ..document.search.params(reach_objective()) };
+        let params = SearchParams { rounds: MAX_ROUNDS, ..document.search.params(reach_objective()) };
         let present = HandlePose::from_moves(document.mesh(), &set, &document.pose)?;
         let grips = space.grips(&present);
         let mut reach = Self {
@@ -204,7 +204,7 @@ impl Reach {
     /// # Errors
     /// If a handle or an example does not exist, or a number is not finite; nothing changes then.
     pub fn follow(&mut self, goal: &ReachGoal, settings: &SearchSettings) -> Result<(), SessionError> {
-        self.params = SearchParams { rounds: ROUNDS, ..settings.params(reach_objective()) };
+        self.params = SearchParams { rounds: MAX_ROUNDS, ..settings.params(reach_objective()) };
         let mut targets: Vec<Target> = Vec::new();
         for asked in &goal.targets {
             let handle = self.space.find_handle(&asked.handle)?;
@@ -314,7 +314,7 @@ impl Reach {
             objective: self.params.objective.to_string(),
             evaluations: self.evaluations,
             time: self.time,
-            is_reached: missed <= REACHED,
+            is_reached: missed <= REACHED_SHARE,
             missed,
         }
     }

@@ -38,7 +38,7 @@ pub struct Recovery {
     pub bytes: u64,
     /// Whether the user closed the document without saving; else the program ended with it open.
     pub is_closed: bool,
-    // As long as this is held nobody else takes it up or removes it.
+    // As long as this is held no other process opens or removes it.
     _lock: std::sync::Arc<File>,
 }
 

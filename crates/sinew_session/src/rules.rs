@@ -18,9 +18,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Characters of a text of rules beyond which it is none that anybody wrote.
+/// Maximum number of characters of a text of rules; longer ones are taken for a mistake.
 const MAX_TEXT: usize = 1 << 20;
-/// Farthest place that makes sense, metres.
+/// Largest valid coordinate, metres.
 const FARTHEST: f64 = 1e6;
 
 /// Rules and what belongs to them, as files and pages have them.
@@ -108,7 +108,7 @@ impl ClipGround {
     }
 }
 
-/// When a part of a foot stands.
+/// When a part of a foot is planted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Contact"))]
 pub struct ContactData {
@@ -127,7 +127,7 @@ impl ContactData {
 }
 
 impl RulesData {
-    /// Whether its numbers and names make sense. What the text says is another matter: it may be wrong at any moment.
+    /// Whether its numbers and names are valid. The text is not checked: it may be wrong at any moment.
     ///
     /// # Errors
     /// Which do not.

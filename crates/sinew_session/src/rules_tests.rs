@@ -166,7 +166,7 @@ fn rules_are_saved_undone_and_scaled() {
     let back = read_project(&bytes, Path::new("a.sinew.glb"), &mut warnings).unwrap();
     assert_eq!(warnings.messages, [""; 0]);
     assert_eq!(back.rules, document.rules);
-    // Typing is one step as long as it goes on; markers are steps of their own.
+    // Continuous typing is one step; markers are steps of their own.
     let mut session = Session::new(BIPED.clone(), None, None);
     session.apply(&Command::Rules(marker("Cup", [0.0; 3])), None).unwrap();
     session.apply(&Command::Rules(text("pin hand.L")), None).unwrap();

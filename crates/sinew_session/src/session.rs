@@ -81,7 +81,7 @@ impl Session {
         self.saved_at != Some(self.history.at())
     }
 
-    /// Hear of everything that happens from now on.
+    /// Receive all events from now on.
     pub fn subscribe(&mut self) -> Receiver<Event> {
         let (sender, receiver) = channel();
         self.listeners.push(sender);
@@ -93,7 +93,7 @@ impl Session {
         self.exchange(History::new(document), path, Some(0));
     }
 
-    /// Go on with work that was recovered.
+    /// Continue with work that was recovered.
     pub fn take_up(&mut self, recovered: Recovered) {
         let Recovered { history, path, .. } = recovered;
         self.exchange(history, path, None);
@@ -140,7 +140,7 @@ impl Session {
         self.emit(Event::Changed(changes));
     }
 
-    /// Enter a state into the history and the journal; says what it changed and whether it is a new step.
+    /// Enter a state into the history and the journal; returns what it changed and whether it is a new step.
     fn put(&mut self, command: &Command, after: Document, gesture: Option<Gesture>) -> (Changes, bool) {
         let before = self.document().clone();
         let at_before = self.history.at();
@@ -175,7 +175,7 @@ impl Session {
         Ok(())
     }
 
-    /// Gestures that go on: nobody has given the handles another pose since they began.
+    /// Gestures in progress: nothing else has changed the pose of the handles since they began.
     fn live_drags(&self) -> Option<&Drags> {
         self.drags.as_ref().filter(|drags| Arc::ptr_eq(&drags.shown, &self.document().pose))
     }
@@ -206,7 +206,7 @@ impl Session {
             if !drags.remove(gesture) {
                 return false;
             }
-            // Others go on, or something else was done meanwhile, which stays.
+            // Other gestures continue, or something else was done meanwhile, which stays.
             if !drags.is_empty() || !self.history.is_by(drags.key) {
                 return self.go_on_without(drags);
             }
@@ -224,7 +224,7 @@ impl Session {
         is_forgotten
     }
 
-    /// One of several hands let go without a trace.
+    /// Cancel one of several gestures in progress, without a trace.
     fn go_on_without(&mut self, mut drags: Drags) -> bool {
         let (command, key) = (Command::SetPose { moves: drags.moves() }, drags.key);
         // Moves that fitted with others before them fit without: each names its own handles.

@@ -9,9 +9,6 @@ use sinew_geom::{Character, Rig, body_map::BodyClass};
 use sinew_rig::{AutoRig, RigParams, RigReport, build_rig};
 use std::sync::Arc;
 
-/// Below this confidence a skeleton is announced as a guess.
-const GUESS: f64 = 0.5;
-
 /// What a character was taken for when it got its skeleton.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -30,8 +27,7 @@ pub struct SkeletonReport {
 
 impl SkeletonReport {
     fn new(report: &RigReport, joints: usize) -> Self {
-        let (class, confidence) = (report.class, report.confidence);
-        let is_guess = confidence < GUESS;
+        let (class, confidence, is_guess) = (report.class, report.confidence, report.is_guess());
         let percent = 100.0 * confidence;
         let word = if is_guess { "a guess" } else { "recognised from its shape" };
         let text = format!(
@@ -121,7 +117,7 @@ mod tests {
         assert!(has_skeleton(&document.body) && document.body.skin.is_some());
         assert_eq!(document.handles.len(), bare_biped().handles.len());
         let (_, report) = with_skeleton(&bare_biped(), None).unwrap();
-        assert!(report.class == "biped" && report.confidence > GUESS && !report.is_guess, "{report:?}");
+        assert!(report.class == "biped" && !report.is_guess, "{report:?}");
         // It moves the surface: a turned joint takes vertices along, the others stay.
         let rig = document.body.rig.as_ref().unwrap();
         let mut pose = rig.rest_pose();

@@ -1,7 +1,7 @@
 //! A motion of the surface as a clip of the skeleton: joints that move, and a few morph targets for what they miss.
 //!
 //! A character without a skeleton gets one of its handles: a joint at the centre of each, and weights between them. A
-//! motion that cannot be said so is stored as vertices over time.
+//! motion that cannot be expressed so is stored as vertices over time.
 //!
 //! # Source
 //! The methods are those of `sinew_skin` and `sinew_deform`; this file defines the error that may be left.

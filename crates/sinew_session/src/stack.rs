@@ -134,7 +134,7 @@ impl MotionStack {
         Ok(value)
     }
 
-    /// The character with its posed surface as the one at rest; its skin goes on from there.
+    /// The character with its posed surface as the one at rest; its skin starts from there.
     pub(crate) fn reshape(
         &mut self,
         document: &Document,

@@ -72,7 +72,7 @@ pub struct Prepared {
     set: HandleSet,
     editor: Arc<SurfaceEditor>,
     rest_normals: Arc<Vec<DVec3>>,
-    /// Made when somebody waits for the last bit of quality.
+    /// Made when the pose is refined.
     refiner: Arc<OnceLock<SurfaceRefiner>>,
     /// What had to be repaired or is worth knowing.
     pub warnings: Vec<String>,

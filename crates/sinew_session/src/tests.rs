@@ -180,7 +180,7 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     assert_eq!(session.history().len(), 2);
     assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
     session.end_drag(Gesture(1));
-    // A second turn about the same axis goes on with the first, as its own step of history.
+    // A second turn about the same axis continues the first, as its own step of history.
     session.drag(Gesture(2), turn("elbow.L", 12.0)).unwrap();
     assert_eq!(session.history().len(), 3);
     let Move::Rotate { radians, .. } = session.document().pose[0] else { panic!() };
@@ -203,7 +203,7 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     assert_eq!(session.history().len(), 2);
 }
 
-/// Two tabs on one document: each hand replaces its own move only, whatever the other does.
+/// Two tabs on one document: each gesture replaces its own move only, whatever the other does.
 #[test]
 fn two_gestures_at_once_do_not_disturb_each_other() {
     let turn_of = |session: &Session, name: &str| {
@@ -236,10 +236,10 @@ fn two_gestures_at_once_do_not_disturb_each_other() {
     );
     assert!(session.cancel_drag(Gesture(3)));
     assert_eq!(*session.document().pose, [turn("elbow.L", 20.0)]);
-    // Both hands, the name, both hands again: not a step for each time they took turns.
+    // Both gestures, the name, both gestures again: not a step for each time they took turns.
     let labels: Vec<&str> = session.history().labels().map(|label| &**label).collect();
     assert_eq!(labels.len(), 4, "{labels:?}");
-    // A pose from elsewhere is what goes on being turned.
+    // A pose set by another command is turned further.
     session.drag(Gesture(4), turn("head", 7.0)).unwrap();
     session.apply(&Command::SetPose { moves: vec![] }, None).unwrap();
     session.drag(Gesture(4), turn("head", 8.0)).unwrap();

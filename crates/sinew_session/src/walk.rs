@@ -20,7 +20,7 @@ pub struct WalkSettings {
     pub gait: Option<String>,
     /// Metres per second; what suits the body if absent.
     pub speed: Option<f64>,
-    /// Points to go along, in metres from where it stands: to its left, and ahead. Steady steps that can be repeated if empty.
+    /// Points to go along, in metres from where the body is: to its left, and ahead. Steady steps that can be repeated if empty.
     pub line: Vec<[f64; 2]>,
     /// What it goes over; level ground if absent.
     pub ground: Option<GroundData>,

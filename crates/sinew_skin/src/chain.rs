@@ -49,7 +49,7 @@ fn halfway(a: DQuat, b: DQuat) -> DQuat {
 /// Entries of matrices that were computed in single precision have at least this error.
 const MATRIX_ROUNDING: f64 = 4e-6;
 
-/// Largest number of times a frame is halved.
+/// Largest number of halvings of a frame.
 const MAX_HALVINGS: usize = 4;
 
 /// Tolerances of chains.

@@ -9,7 +9,7 @@ use crate::{
     chain::{Link, Tolerance, split_affine},
     keys::reduce,
     played::tracks_of,
-    skeleton::Skeleton,
+    skeleton::{Skeleton, middles},
     source::check_length,
 };
 use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
@@ -275,17 +275,9 @@ struct Extent {
 }
 
 fn extents(skin: &FittedSkin) -> Vec<Extent> {
-    let mut sums = vec![(DVec3::ZERO, 0.0); skin.n_bones];
-    for (vertex, u) in skin.rest.iter().enumerate() {
-        for (bone, w) in skin.vertex(vertex) {
-            let w = f64::from(w) * f64::from(w);
-            sums[bone as usize].0 += w * *u;
-            sums[bone as usize].1 += w;
-        }
-    }
-    let center = |(sum, w): &(DVec3, f64)| if *w > 0.0 { *sum / *w } else { DVec3::ZERO };
+    let (centers, masses) = middles(skin);
     let mut extents: Vec<Extent> =
-        sums.iter().map(|sum| Extent { center: center(sum), reach: 1e-9, shape: DMat3::ZERO }).collect();
+        centers.into_iter().map(|center| Extent { center, reach: 1e-9, shape: DMat3::ZERO }).collect();
     for (vertex, u) in skin.rest.iter().enumerate() {
         for (bone, w) in skin.vertex(vertex) {
             let Extent { center, reach, shape } = &mut extents[bone as usize];
@@ -293,7 +285,7 @@ fn extents(skin: &FittedSkin) -> Vec<Extent> {
             let from = *u - *center;
             *reach = reach.max(w * from.length());
             *shape +=
-                w * w / sums[bone as usize].1 * DMat3::from_cols(from.x * from, from.y * from, from.z * from);
+                w * w / masses[bone as usize] * DMat3::from_cols(from.x * from, from.y * from, from.z * from);
         }
     }
     extents.iter_mut().for_each(|extent| extent.shape = root(&extent.shape));

@@ -9,7 +9,7 @@
 //! The error fluctuates by a few per cent from one number of bones to the next, so a slightly smaller number may
 //! suffice.
 
-use crate::{FitParams, FitStatus, Progress, SkinError, SkinFit, SkinFitter, Stage};
+use crate::{FitParams, FitStage, FitStatus, Progress, SkinError, SkinFit, SkinFitter};
 use std::ops::ControlFlow;
 
 /// Rounds of a trial.
@@ -72,7 +72,7 @@ const GOOD_NORMALS: f64 = 12.0;
 /// Normals improve with this power of the number of bones, about: 0.47 to 0.66 on sequences of animals, people and cloth.
 const NORMALS_POWER: f64 = 0.6;
 /// More bones by this factor than are predicted.
-const RESERVE: f64 = 1.1;
+const RESERVE_FACTOR: f64 = 1.1;
 
 impl SkinFitter {
     /// Fit with as many bones as it takes that facets lean as they should, from `params.bones` to `most`: those that are too
@@ -95,7 +95,8 @@ impl SkinFitter {
         if reached <= GOOD_NORMALS || params.bones >= most || first.report.cancelled {
             return Ok(first);
         }
-        let wanted = params.bones as f64 * RESERVE * (reached / GOOD_NORMALS).powf(1.0 / NORMALS_POWER);
+        let wanted =
+            params.bones as f64 * RESERVE_FACTOR * (reached / GOOD_NORMALS).powf(1.0 / NORMALS_POWER);
         let bones = (wanted.ceil() as usize).clamp(params.bones + 1, most);
         let second = match self.fit(&FitParams { bones, ..params.clone() }, &half(0.5)) {
             Err(SkinError::Cancelled) => return Ok(first),
@@ -140,7 +141,7 @@ impl Search<'_> {
     fn trial(&mut self, bones: usize) -> Result<f64, SkinError> {
         // Half of the progress belongs to trials, however many there are.
         self.share += 0.1 * (0.5 - self.share);
-        let status = FitStatus { stage: Stage::Place, share: self.share, error: f64::NAN };
+        let status = FitStatus { stage: FitStage::Place, share: self.share, error: f64::NAN };
         if (self.progress)(status).is_break() {
             return Err(SkinError::Cancelled);
         }
@@ -152,8 +153,8 @@ impl Search<'_> {
             ..self.params.clone()
         };
         let progress = self.progress;
-        let hear = |inner: FitStatus| progress(FitStatus { error: inner.error, ..status });
-        let mut fit = self.fitter.fit(&params, &hear)?;
+        let report = |inner: FitStatus| progress(FitStatus { error: inner.error, ..status });
+        let mut fit = self.fitter.fit(&params, &report)?;
         let last = fit.report.errors.last().copied().unwrap_or(f64::NAN);
         if self.best.as_ref().is_none_or(|best| best.skin.n_bones < bones) {
             (fit.report.cancelled, fit.report.converged) = (true, false);

@@ -13,7 +13,7 @@
 //! A local minimum. The same bits for any number of threads.
 
 use crate::{
-    BoneKind, FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage,
+    BoneKind, FitParams, FitStage, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     momentum::{extrapolate, momentum},
@@ -37,7 +37,7 @@ const HARD_CANDIDATES: usize = 20;
 /// Rounds after which the starts are compared.
 const TRIAL_ROUNDS: usize = 3;
 /// Sweeps over rigid bones within a round.
-const SWEEPS: usize = 6;
+const RIGID_SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 3;
 /// Share of the squared error of the first round that a summary of the paths may lose.
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
         100.0 * (squared / (self.tracks.n_vertices * self.tracks.n_coordinates) as f64).sqrt()
     }
 
-    fn report(&self, stage: Stage, share: f64, squared: f64) -> bool {
+    fn report(&self, stage: FitStage, share: f64, squared: f64) -> bool {
         (self.progress)(FitStatus { stage, share, error: self.percent(squared) }).is_break()
     }
 
@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
         let starts = &self.params.starts;
         let mut best: Option<(f64, State, f64)> = None;
         for (at, &alpha) in starts.iter().enumerate() {
-            if self.report(Stage::Place, 0.2 * at as f64 / starts.len() as f64, f64::NAN) {
+            if self.report(FitStage::Place, 0.2 * at as f64 / starts.len() as f64, f64::NAN) {
                 return Err(SkinError::Cancelled);
             }
             let mut state = self.place(alpha)?;
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
     fn fit_bones(&self, state: &mut State) -> Result<(), SkinError> {
         if self.is_rigid() {
             let normal = Normal::new(self.tracks, state);
-            update_rigid(self.tracks, &mut state.bones, &normal, SWEEPS);
+            update_rigid(self.tracks, &mut state.bones, &normal, RIGID_SWEEPS);
             Ok(())
         } else {
             update_affine(self.tracks, state)
@@ -397,7 +397,7 @@ impl<'a> Run<'a> {
             self.report.rounds += 1;
             self.report.errors.push(self.percent(error));
             let [from, to] = phase.shares;
-            if self.report(Stage::Refine, from + (to - from) * (round + 1) as f64 / rounds as f64, error) {
+            if self.report(FitStage::Refine, from + (to - from) * (round + 1) as f64 / rounds as f64, error) {
                 self.report.cancelled = true;
                 break;
             }

@@ -45,7 +45,7 @@ pub use error::SkinError;
 pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
 pub use measure::{CLOSEST_FRAMES, SkinErrors};
 pub use normals::{NormalErrors, compute_bind_stretch};
-pub use params::{BoneKind, FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, no_progress};
+pub use params::{BoneKind, FitParams, FitStage, FitStatus, MAX_INFLUENCES, Progress, no_progress};
 pub use skin::FittedSkin;
 pub use source::{FrameSource, Joined};
 pub use stream::fit_streamed;

@@ -20,7 +20,7 @@ use sinew_geom::{Mesh, query::SurfaceTree};
 /// Largest number of frames whose closest distances are measured.
 pub const CLOSEST_FRAMES: usize = 16;
 
-/// Errors of a skin; lengths in the caller's units unless said otherwise.
+/// Errors of a skin; lengths in the caller's units unless stated otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkinErrors {
     /// Distortion in percent of the motion (eq. 6.1); for frames that do not move, zero if there is no error and

@@ -10,7 +10,7 @@ use sinew_geom::Mesh;
 /// Facets smaller than this share of the mean of their frame do not count.
 const MIN_AREA_SHARE: f64 = 0.01;
 /// Bins per degree.
-const BINS: f64 = 100.0;
+const BINS_PER_DEGREE: f64 = 100.0;
 
 /// Sums of angles over frames.
 pub(crate) struct NormalSums {
@@ -38,7 +38,7 @@ pub struct NormalErrors {
 
 impl NormalSums {
     pub fn new(mesh: &Mesh) -> Self {
-        let bins = vec![0; (180.0 * BINS) as usize + 1];
+        let bins = vec![0; (180.0 * BINS_PER_DEGREE) as usize + 1];
         let per_vertex = vec![(0.0, 0); mesh.n_vertices()];
         Self { faces: mesh.faces().to_vec(), bins, sum: 0.0, n: 0, flipped: 0, per_vertex }
     }
@@ -60,7 +60,7 @@ impl NormalSums {
             self.sum += angle;
             self.n += 1;
             self.flipped += u64::from(angle > 90.0);
-            self.bins[(angle * BINS) as usize] += 1;
+            self.bins[(angle * BINS_PER_DEGREE) as usize] += 1;
             for &v in face {
                 let (sum, n) = &mut self.per_vertex[v as usize];
                 (*sum, *n) = (*sum + angle, *n + 1);
@@ -78,7 +78,7 @@ impl NormalSums {
         let mean = |&(sum, n): &(f64, u32)| (sum / f64::from(n.max(1))) as f32;
         NormalErrors {
             mean: self.sum / n,
-            p99: bin.filter(|_| self.n > 0).map_or(0.0, |bin| (bin as f64 + 0.5) / BINS),
+            p99: bin.filter(|_| self.n > 0).map_or(0.0, |bin| (bin as f64 + 0.5) / BINS_PER_DEGREE),
             flipped: 100.0 * self.flipped as f64 / n,
             per_vertex: self.per_vertex.iter().map(mean).collect(),
         }

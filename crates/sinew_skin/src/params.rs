@@ -129,7 +129,7 @@ pub(crate) fn check_bones(asked: usize, n_vertices: usize) -> Result<(), SkinErr
 
 /// Stages of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum FitStage {
     /// Reading frames.
     Read,
     /// Placing bones: one bone per vertex.
@@ -144,7 +144,7 @@ pub enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitStatus {
     /// The current stage.
-    pub stage: Stage,
+    pub stage: FitStage,
     /// Share of all work done, 0..=1, never decreasing.
     pub share: f64,
     /// `E_RMS_diag1` of the current state; NaN before there is one.

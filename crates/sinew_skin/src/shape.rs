@@ -12,11 +12,11 @@
 use crate::tracks::Tracks;
 
 /// Largest weight of an edge before it is shared: shorter ones count as if they were longer.
-const MOST: f32 = 8.0;
+const MAX_EDGE_WEIGHT: f32 = 8.0;
 /// Strain relative to errors of place at the length `ℓ`, in squares.
 const STRAIN_WEIGHT: f64 = 0.25;
 /// Share of the pull on the shape that holds its place.
-const HOLD: f32 = 1e-3;
+const PLACE_SHARE: f32 = 1e-3;
 
 /// Where a vertex is held, and the pull on it in units of the equations.
 #[derive(Debug, Clone, Copy)]
@@ -41,14 +41,14 @@ impl Shape {
         let (p, q) = (&tracks.rest[a], &tracks.rest[b]);
         let squared: f32 = (0..3).map(|d| (p[d] - q[d]) * (p[d] - q[d])).sum();
         let shared = (tracks.neighbors.row(a).len() * tracks.neighbors.row(b).len()) as f32;
-        (self.squared / squared.max(1e-12)).min(MOST) / shared.sqrt().max(1.0)
+        (self.squared / squared.max(1e-12)).min(MAX_EDGE_WEIGHT) / shared.sqrt().max(1.0)
     }
 
-    /// Where the neighbours of a vertex want it, and how strongly. `rest` is the pose now.
+    /// Where the neighbours of a vertex pull it, and how strongly. `rest` is the pose now.
     pub fn anchor(&self, tracks: &Tracks, rest: &[[f32; 3]], vertex: usize) -> Anchor {
         let moved = |v: usize| -> [f32; 3] { std::array::from_fn(|d| rest[v][d] - tracks.rest[v][d]) };
         let own = moved(vertex);
-        let (mut weight, mut shift) = (HOLD, [0.0f32; 3]);
+        let (mut weight, mut shift) = (PLACE_SHARE, [0.0f32; 3]);
         for &other in tracks.neighbors.row(vertex) {
             let (c, next) = (self.weight(tracks, vertex, other as usize), moved(other as usize));
             weight += 2.0 * c;

@@ -13,7 +13,7 @@
 use crate::params::{MAX_CANDIDATES, MAX_INFLUENCES};
 
 /// Row length of Gram matrices.
-pub(crate) const STRIDE: usize = MAX_CANDIDATES;
+pub(crate) const GRAM_STRIDE: usize = MAX_CANDIDATES;
 /// Smaller weights count as zero.
 const MIN_WEIGHT: f64 = 1e-6;
 /// Share of the error that a swap must promise or gain.
@@ -71,7 +71,7 @@ impl Blend {
         let mut best = None;
         let mut gain = MIN_RELATIVE_GAIN * self.error + 1e-30;
         for candidate in 0..n_candidates {
-            let row = &gram[candidate * STRIDE..(candidate + 1) * STRIDE];
+            let row = &gram[candidate * GRAM_STRIDE..(candidate + 1) * GRAM_STRIDE];
             let mut along = 0.0;
             let mut is_member = false;
             for at in 0..self.n {
@@ -210,7 +210,7 @@ impl Blend {
     fn slopes(&self, gram: &[f64]) -> [f64; MAX_MEMBERS] {
         let mut slopes = [0.0; MAX_MEMBERS];
         for a in 0..self.n {
-            let row = &gram[self.members[a] as usize * STRIDE..];
+            let row = &gram[self.members[a] as usize * GRAM_STRIDE..];
             slopes[a] = (0..self.n).map(|b| row[self.members[b] as usize] * self.weights[b]).sum();
         }
         slopes
@@ -223,8 +223,9 @@ impl Blend {
         of: &[usize; MAX_MEMBERS],
         m: usize,
     ) -> ([[f64; MAX_MEMBERS]; MAX_MEMBERS], f64) {
-        let entry =
-            |a: usize, b: usize| gram[self.members[of[a]] as usize * STRIDE + self.members[of[b]] as usize];
+        let entry = |a: usize, b: usize| {
+            gram[self.members[of[a]] as usize * GRAM_STRIDE + self.members[of[b]] as usize]
+        };
         let trace: f64 = (0..m).map(|a| entry(a, a)).sum();
         // Bones that do the same leave the split undetermined; a fraction of the trace decides for equal shares.
         let little = 1e-9 * trace / m.max(1) as f64 + 1e-30;
@@ -271,10 +272,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn gram_of(rows: &[Vec<f64>]) -> Vec<f64> {
-        let mut gram = vec![0.0; STRIDE * STRIDE];
+        let mut gram = vec![0.0; GRAM_STRIDE * GRAM_STRIDE];
         for (a, x) in rows.iter().enumerate() {
             for (b, y) in rows.iter().enumerate() {
-                gram[a * STRIDE + b] = x.iter().zip(y).map(|(x, y)| x * y).sum();
+                gram[a * GRAM_STRIDE + b] = x.iter().zip(y).map(|(x, y)| x * y).sum();
             }
         }
         gram

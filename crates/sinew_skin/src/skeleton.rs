@@ -1,4 +1,4 @@
-//! A skeleton for fitted bones: which bone hangs on which, and the joints about which they turn.
+//! A skeleton for fitted bones: the parent of each bone, and the joints about which they turn.
 //!
 //! # Source
 //! Sinew's own, after Le and Deng, *Robust and accurate skeletal rigging from mesh sequences* (2014): a joint is the point
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Pull of a joint towards the middle of what its bones share, per frame: directions in which they hardly turn about each
 /// other (about a degree) are undetermined.
-const PULL: f64 = 5e-4;
+const REGULARISATION: f64 = 5e-4;
 /// What distance adds to the error of a joint: among bones that move alike, the near ones are joined.
 const DISTANCE_COST: f64 = 0.02;
 /// Weight of a shared edge beside that of shared vertices.
@@ -27,7 +27,7 @@ const EDGE_WEIGHT: f64 = 0.01;
 /// Bones as a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Skeleton {
-    /// Bone that each bone hangs on; `None` for the first.
+    /// Parent of each bone; `None` for the first.
     pub parents: Vec<Option<usize>>,
     /// Where each bone turns about its parent, in the rest pose.
     pub joints: Vec<DVec3>,
@@ -78,7 +78,7 @@ impl Skeleton {
 }
 
 /// Weighted middle of the vertices of each bone, and their weight.
-fn middles(skin: &FittedSkin) -> (Vec<DVec3>, Vec<f64>) {
+pub(crate) fn middles(skin: &FittedSkin) -> (Vec<DVec3>, Vec<f64>) {
     let mut sums = vec![(DVec3::ZERO, 0.0); skin.n_bones];
     for (vertex, u) in skin.rest.iter().enumerate() {
         for (bone, w) in skin.vertex(vertex) {
@@ -120,7 +120,7 @@ fn shared_places(skin: &FittedSkin, mesh: &Mesh) -> BTreeMap<(u16, u16), (DVec3,
 impl Pair {
     fn new(skin: &FittedSkin, bones: [usize; 2], middle: DVec3, middles: &[DVec3]) -> Self {
         let n_frames = skin.n_frames().max(1) as f64;
-        let pull = PULL * n_frames;
+        let pull = REGULARISATION * n_frames;
         let (mut matrix, mut right, mut squares) =
             (DMat3::from_diagonal(DVec3::splat(pull)), DVec3::ZERO, 0.0);
         for frame in 0..skin.n_frames() {

@@ -2,7 +2,7 @@
 
 use crate::tracks::Tracks;
 
-/// Which bones a vertex follows and how much. Weights are positive and sum to one.
+/// The bones that each vertex follows, and their weights. Weights are positive and sum to one.
 #[derive(Debug, Clone)]
 pub(crate) struct Influences {
     /// Entries per vertex.

@@ -11,8 +11,8 @@
 //! The rest pose is not corrected.
 
 use crate::{
-    BoneKind, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
-    SkinFit, Stage,
+    BoneKind, FitParams, FitReport, FitStage, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
+    SkinErrors, SkinFit,
     affine::update_affine,
     fit::Run,
     lanes::{LANES, V, fma, groups, splat, sub, sum},
@@ -20,7 +20,7 @@ use crate::{
     normal::Normal,
     params::MAX_CANDIDATES,
     rigid::update_rigid,
-    simplex::{Blend, STRIDE},
+    simplex::{Blend, GRAM_STRIDE},
     state::{Bones, Influences, State},
     tracks::{Tracks, read_frame},
 };
@@ -34,11 +34,11 @@ use sinew_geom::{
 use std::collections::BTreeMap;
 
 /// Sweeps over rigid bones in the last pass.
-const SWEEPS: usize = 10;
+const RIGID_SWEEPS: usize = 10;
 /// Candidate bones per vertex, for which weights are solved.
-const CANDIDATES: usize = 12;
-/// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
-const GRAM_ENTRIES: usize = CANDIDATES * (CANDIDATES + 1) / 2;
+const N_CANDIDATES: usize = 12;
+/// Entries of a Gram matrix with [`N_CANDIDATES`] rows, lower triangle.
+const GRAM_ENTRIES: usize = N_CANDIDATES * (N_CANDIDATES + 1) / 2;
 const CHUNK_VERTICES: usize = 512;
 
 /// Fit a sequence while only the paths of about `n_sample` vertices are in memory.
@@ -54,7 +54,7 @@ pub fn fit_streamed(
 ) -> Result<(SkinFit, SkinErrors), SkinError> {
     params.check(rest.n_vertices().max(1))?;
     let sample = Sample::new(rest, n_sample.max(params.bones));
-    report_progress(progress, Stage::Read, 0.0, f64::NAN)?;
+    report_progress(progress, FitStage::Read, 0.0, f64::NAN)?;
     let tracks = Tracks::read_some(rest, source, &sample.kept, sample.neighbors.clone())?;
     let held = FitParams { correct_rest: false, ..params.clone() };
     let scaled = |status: FitStatus| progress(FitStatus { share: 0.2 + 0.4 * status.share, ..status });
@@ -67,7 +67,7 @@ pub fn fit_streamed(
     Ok((SkinFit { skin, report }, errors))
 }
 
-fn report_progress(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), SkinError> {
+fn report_progress(progress: Progress, stage: FitStage, share: f64, error: f64) -> Result<(), SkinError> {
     if progress(FitStatus { stage, share, error }).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 
@@ -144,15 +144,15 @@ struct Stream<'a> {
     params: &'a FitParams,
     state: State,
     /// Candidate bones of each vertex; the first `counts` are valid.
-    candidates: Vec<[u16; CANDIDATES]>,
+    candidates: Vec<[u16; N_CANDIDATES]>,
     counts: Vec<u8>,
 }
 
 impl<'a> Stream<'a> {
     fn new(rest: &Mesh, tracks: &'a Tracks, sample: &Sample, small: State, params: &'a FitParams) -> Self {
-        let most = params.candidates.clamp(params.influences, CANDIDATES);
+        let most = params.candidates.clamp(params.influences, N_CANDIDATES);
         // Bones of the vertex that represents it, then of that one's neighbours.
-        let of_sample: Vec<(u8, [u16; CANDIDATES])> = (0..sample.kept.len())
+        let of_sample: Vec<(u8, [u16; N_CANDIDATES])> = (0..sample.kept.len())
             .map(|at| {
                 let mut found: Vec<u16> = small.influences.of(at).map(|(bone, _)| bone).collect();
                 for &next in sample.neighbors.row(at) {
@@ -162,7 +162,7 @@ impl<'a> Stream<'a> {
                         }
                     }
                 }
-                let mut row = [0; CANDIDATES];
+                let mut row = [0; N_CANDIDATES];
                 row[..found.len()].copy_from_slice(&found);
                 (found.len() as u8, row)
             })
@@ -213,7 +213,12 @@ impl<'a> Stream<'a> {
         let rest = self.outside();
         let n_blocks = self.tracks.n_lanes / LANES;
         for block in 0..n_blocks {
-            report_progress(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(
+                progress,
+                FitStage::Refine,
+                0.6 + 0.2 * block as f64 / n_blocks as f64,
+                f64::NAN,
+            )?;
             let paths = self.read_block(&rest, source, block)?;
             grams.par_chunks_mut(CHUNK_VERTICES * GRAM_ENTRIES).enumerate().for_each(|(chunk, grams)| {
                 dispatch(AddProducts {
@@ -261,7 +266,12 @@ impl<'a> Stream<'a> {
         let mut sums = Sums::new(rest);
         let mut wanted = vec![DVec3::ZERO; rest.n_vertices()];
         for block in 0..n_blocks {
-            report_progress(progress, Stage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(
+                progress,
+                FitStage::Measure,
+                0.8 + 0.2 * block as f64 / n_blocks as f64,
+                f64::NAN,
+            )?;
             let paths = self.read_block(rest, source, block)?;
             let bones = block_of(&self.state.bones, block);
             let whole = std::mem::replace(&mut self.state.bones, bones);
@@ -269,7 +279,7 @@ impl<'a> Stream<'a> {
                 BoneKind::Affine => update_affine(&paths, &mut self.state)?,
                 BoneKind::Rigid => {
                     let normal = Normal::new(&paths, &self.state);
-                    update_rigid(&paths, &mut self.state.bones, &normal, SWEEPS);
+                    update_rigid(&paths, &mut self.state.bones, &normal, RIGID_SWEEPS);
                 }
             }
             let skin = FittedSkin::from_state(&paths, &self.state);
@@ -317,14 +327,14 @@ fn put_block(bones: &mut Bones, part: &Bones, block: usize) {
 }
 
 fn choose(triangle: &[f32], n: usize, k: usize) -> Blend {
-    let mut gram = [0.0; STRIDE * STRIDE];
+    let mut gram = [0.0; GRAM_STRIDE * GRAM_STRIDE];
     let mut best = 0;
     for a in 0..n {
         for b in 0..=a {
             let product = f64::from(triangle[a * (a + 1) / 2 + b]);
-            (gram[a * STRIDE + b], gram[b * STRIDE + a]) = (product, product);
+            (gram[a * GRAM_STRIDE + b], gram[b * GRAM_STRIDE + a]) = (product, product);
         }
-        if gram[a * STRIDE + a] < gram[best * STRIDE + best] {
+        if gram[a * GRAM_STRIDE + a] < gram[best * GRAM_STRIDE + best] {
             best = a;
         }
     }
@@ -353,7 +363,7 @@ impl Kernel for AddProducts<'_> {
             let n = usize::from(stream.counts[vertex]);
             let path = groups(paths.row(vertex));
             let u = stream.state.rest[vertex];
-            let mut residuals = [[splat(0.0); 3]; CANDIDATES];
+            let mut residuals = [[splat(0.0); 3]; N_CANDIDATES];
             for (residual, &bone) in residuals.iter_mut().zip(&stream.candidates[vertex][..n]) {
                 let c = bones.centers[bone as usize];
                 let h: [V; 3] = std::array::from_fn(|d| splat(u[d] - c[d]));
@@ -376,7 +386,7 @@ impl Kernel for AddProducts<'_> {
     }
 }
 
-const _: () = assert!(CANDIDATES <= MAX_CANDIDATES);
+const _: () = assert!(N_CANDIDATES <= MAX_CANDIDATES);
 
 #[cfg(test)]
 mod tests {

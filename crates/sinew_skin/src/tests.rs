@@ -364,12 +364,12 @@ fn progress_rises_tells_the_error_and_a_stop_keeps_the_best() {
     let params = FitParams { bones: 5, tolerance: 0.0, ..FitParams::default() };
     let stop_after = |n: usize| {
         reported.lock().unwrap().clear();
-        let hear = |status: FitStatus| {
+        let report = |status: FitStatus| {
             let mut reported = reported.lock().unwrap();
             reported.push(status);
             if reported.len() >= n { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        fitter.fit(&params, &hear)
+        fitter.fit(&params, &report)
     };
     let full = stop_after(usize::MAX).unwrap();
     assert!(!full.report.cancelled);

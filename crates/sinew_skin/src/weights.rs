@@ -11,7 +11,7 @@
 use crate::{
     lanes::{V, fma, groups, splat, sub, sum},
     params::MAX_CANDIDATES,
-    simplex::{Blend, STRIDE},
+    simplex::{Blend, GRAM_STRIDE},
     state::{Influences, State, centroids},
     tracks::Tracks,
 };
@@ -99,7 +99,7 @@ impl Kernel for Blending<'_> {
         let mut finder = Finder::new(centers.len());
         // Tiles read a few rows beyond the last candidate.
         let mut residuals = vec![0.0f32; (MAX_CANDIDATES + 4) * width];
-        let mut gram = [0.0f64; STRIDE * STRIDE];
+        let mut gram = [0.0f64; GRAM_STRIDE * GRAM_STRIDE];
         for at in 0..out.counts.len() {
             let vertex = first + at;
             let own = state.influences.counts[vertex] as usize;
@@ -242,8 +242,8 @@ fn products<const FMA: bool>(residuals: &[f32], width: usize, n: usize, gram: &m
             for i in 0..TILE_ROWS.min(n - a) {
                 for j in 0..TILE_COLUMNS.min(n - b) {
                     let product = f64::from(sum(tile[i][j]));
-                    gram[(a + i) * STRIDE + b + j] = product;
-                    gram[(b + j) * STRIDE + a + i] = product;
+                    gram[(a + i) * GRAM_STRIDE + b + j] = product;
+                    gram[(b + j) * GRAM_STRIDE + a + i] = product;
                 }
             }
         }

@@ -54,7 +54,7 @@ static FILES: [Asset; 8] = [
     },
 ];
 
-/// A file of the page by its name, packed if whoever asks takes that; the empty name is the page itself.
+/// A file of the page by its name, packed if the client accepts that; the empty name is the page itself.
 pub fn asset(name: &str, request: &HeaderMap) -> Response {
     let name = if name.is_empty() { "index.html" } else { name };
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
@@ -152,8 +152,45 @@ mod tests {
         }
     }
 
+    /// Luminance of `#rrggbb`, as WCAG 2.1 defines it.
+    fn luminance(colour: &str) -> f64 {
+        let channel = |at: usize| {
+            let c = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    /// Text is legible in both themes: level AA of WCAG 2.1 on everything that it is written on.
     #[test]
-    fn the_networks_are_said_to_be_changed() {
+    fn text_has_contrast() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/web/src/style/tokens.css");
+        let css = std::fs::read_to_string(path).unwrap();
+        let texts = ["text", "text-2", "text-3", "accent", "danger", "warning", "good"];
+        let code = ["code-verb", "code-function", "code-unit", "code-name"];
+        let surfaces = ["panel", "panel-2", "field"];
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for surface in surfaces {
+            pairs.extend(texts.iter().chain(&code).map(|text| (*text, surface)));
+        }
+        pairs.extend([("text", "button"), ("text", "button-hover"), ("accent-text", "accent-strong")]);
+        for theme in ["dark", "light"] {
+            let begin = css.find(&format!("[data-theme='{theme}'] {{")).unwrap();
+            let rules = css[begin..].split('}').next().unwrap();
+            let luminance = |name: &str| {
+                let value = rules.split(&format!("--{name}: ")).nth(1).unwrap().split(';').next().unwrap();
+                luminance(if value == "#fff" { "#ffffff" } else { value })
+            };
+            for &(text, surface) in &pairs {
+                let (a, b) = (luminance(text), luminance(surface));
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{theme}: --{text} on --{surface} has {contrast:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn changes_of_the_networks_are_stated() {
         let list: serde_json::Value = serde_json::from_slice(&page_licenses().unwrap()).unwrap();
         let list = list.as_array().unwrap();
         let model = list.iter().find(|entry| entry["kind"] == "model").unwrap();

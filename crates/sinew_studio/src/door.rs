@@ -92,7 +92,7 @@ impl Door {
             let service = TowerToHyperService::new(app.layer(Extension(Connection(number))));
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(MAX_HEAD);
-            // Errors of one connection concern nobody else.
+            // Errors of one connection do not affect others.
             let _ = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
         });
         let mut connections = self.connections.lock();

@@ -66,7 +66,7 @@ pub fn run(studio: &Studio) {
     }
 }
 
-/// What is said when we are wrong, not the user.
+/// Message for errors of the program itself.
 pub const FAULT: &str = "an internal fault; your work is safe, undo the last step and report what you did";
 
 /// What finds shapes.
@@ -216,7 +216,7 @@ impl Engine<'_> {
         Ok((revision, geometry))
     }
 
-    /// Polish the pose while nobody waits; stopped when something new is to be done.
+    /// Refine the pose while idle; stopped when something new is to be done.
     fn refine(&mut self) {
         let document = self.studio.document();
         let looks = self.studio.looks();
@@ -239,7 +239,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Prepare handles while nobody waits, so that the first drag starts at once.
+    /// Prepare handles while idle, so that the first drag starts at once.
     fn prepare_ahead(&mut self) {
         let document = self.studio.document();
         let has_handles = document.handles.iter().any(|handle| !handle.vertices.is_empty());

@@ -323,7 +323,7 @@ mod tests {
         assert!(listed.parent.is_none() && listed.entries[0].name == "inner");
         drop(files);
         assert!(!home.join("runs/1").exists());
-        // A run that was killed is cleared away by the next, one that goes on is not.
+        // Files of a killed run are removed by the next one, those of a running one are not.
         fs::create_dir_all(home.join("runs/killed")).unwrap();
         fs::write(home.join("runs/killed/lock"), b"").unwrap();
         let (one, two) = (Files::new(&root, &home, "2").unwrap(), Files::new(&root, &home, "3").unwrap());

@@ -13,9 +13,9 @@ use std::{collections::HashMap, sync::Arc};
 pub const MAX_EXACT: usize = 100_000;
 /// Vertices that are sent together if one of them changed.
 const BLOCK: usize = 64;
-/// Movement that nobody sees, as a share of the box with room: a hundredth of a pixel on a large screen.
+/// Movement that is invisible, as a share of the box with room: a hundredth of a pixel on a large screen.
 const UNSEEN: f32 = 2e-6;
-/// Turn of a normal that nobody sees.
+/// Rotation of a normal that is invisible.
 const UNSEEN_TURN: f32 = 1e-3;
 
 const GEOMETRY: u32 = 1;

@@ -1,6 +1,6 @@
-//! Who may talk to the server: pages that were opened with its launch link, and nobody else.
+//! Access to the server: only pages that were opened with its launch link have it.
 //!
-//! A web page of somebody else can make a browser send requests to loopback. It cannot choose the `Origin` header,
+//! A web page of another site can make a browser send requests to loopback. It cannot choose the `Origin` header,
 //! and a name of its own that it points at us (DNS rebinding) shows in the `Host` header. So both are checked. Other users of
 //! this machine, and with `--listen` others on the network, can send what they like: they lack the token, a cookie that
 //! a browser is given when it opens the launch link. Each link works once.
@@ -68,7 +68,7 @@ impl Guard {
         Ok(format!("http://{host}/?launch={key}"))
     }
 
-    /// Whether a request may go on; with the cookie to set if it came by a launch link.
+    /// Whether a request is allowed; with the cookie to set if it came by a launch link.
     ///
     /// # Errors
     /// What to answer instead.
@@ -167,7 +167,7 @@ fn is_equal(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
-/// Letters nobody can guess.
+/// Unguessable letters.
 ///
 /// # Errors
 /// If the system has no randomness to give.
@@ -201,7 +201,7 @@ mod tests {
             |pairs: &[(&'static str, &str)]| status(&guard, Method::GET, "/", &[pairs, &[cookie]].concat());
         assert_eq!(get(&[("host", "127.0.0.1:7717")]), 200);
         assert_eq!(get(&[("host", "localhost:7717")]), 200);
-        // A name that somebody pointed at us, another port, no host, no port.
+        // A foreign name for our address, another port, no host, no port.
         for host in [
             "evil.example:7717",
             "127.0.0.1:7718",
@@ -246,7 +246,7 @@ mod tests {
         for wrong in ["sinew_80=ab", "sinew_81=abc", "sinew_80abc", "xsinew_80=abc"] {
             assert_eq!(get("/app.js", &[host, ("cookie", wrong)]), 401, "{wrong}");
         }
-        // Links that nobody used for long are void.
+        // The oldest unused links are void.
         let first = guard.link().unwrap();
         (0..MAX_LINKS).for_each(|_| drop(guard.link().unwrap()));
         assert_eq!(get(first.strip_prefix("http://127.0.0.1:80").unwrap(), &[host]), 401);

@@ -41,7 +41,7 @@ impl<T> Ranked<T> {
         Self { rank, mutex: Mutex::new(value) }
     }
 
-    /// Hold it. What is locked here is whole at every moment, whoever panicked.
+    /// Hold it. What is locked here is consistent at every moment, even if a thread panicked.
     pub fn lock(&self) -> Held<'_, T> {
         check(self.rank);
         let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ pub fn check(rank: Rank) {
     debug_assert!(held >> rank as u32 == 0, "{rank:?} is locked while {held:b} is held");
 }
 
-/// Long work goes on here, so this thread may hold nothing that others wait for: only [`Rank::Saving`], whose purpose that is.
+/// Called where long work begins: this thread may hold no lock that others wait for, except [`Rank::Saving`], whose purpose that is.
 pub fn check_none_held() {
     let held = HELD.with(Cell::get) & !(1 << Rank::Saving as u32);
     debug_assert!(held == 0, "long work is done while {held:b} is held");

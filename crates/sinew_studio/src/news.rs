@@ -25,7 +25,7 @@ impl Versions {
     }
 
     /// What happened to the session. A move in progress changes no part: pages see it as vertices.
-    pub fn hear(&mut self, event: &Event) {
+    pub fn record(&mut self, event: &Event) {
         match event {
             Event::Opened => self.0.iter_mut().for_each(|version| *version += 1),
             Event::Moving => {}

@@ -85,7 +85,7 @@ impl Painter {
     /// Start it.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If no thread can be started.
     pub fn new() -> std::io::Result<Self> {
         let (sender, receiver) = channel();
         std::thread::Builder::new().name("painter".into()).spawn(move || run(&receiver))?;
@@ -106,9 +106,9 @@ impl Painter {
     ) -> Option<T> {
         let (answer, wait) = channel();
         let task: Task = Box::new(move |selector| {
-            // A fault of ours in one question must not end all answers; who asked hears that there is none.
+            // A panic in one question must not end all answers; its asker is answered with an error.
             if let Ok(found) = catch_unwind(AssertUnwindSafe(|| question(selector))) {
-                // Nobody waits for an answer whose page has gone.
+                // The page may be gone.
                 let _ = answer.send(found);
             }
         });

@@ -40,7 +40,7 @@ use tokio::{io::AsyncWriteExt, net::TcpListener, sync::Semaphore};
 
 /// Vertices of the sample a first start shows.
 const SAMPLE_VERTICES: usize = 10_000;
-/// How often pages hear how far jobs are.
+/// How often the progress of jobs is sent to pages.
 const JOB_EVERY: Duration = Duration::from_millis(200);
 
 /// Pages that may be open at once.
@@ -107,7 +107,7 @@ pub fn serve(
     let done = runtime.block_on(listen(options, studio.clone(), |url| ready(url, &warnings)));
     studio.pending().stop = true;
     studio.ring();
-    // It ends as soon as it hears the bell.
+    // It ends as soon as it is notified.
     let _ = engine.join();
     studio.capabilities.list().iter().for_each(|capability| capability.stop());
     for thread in threads {
@@ -164,7 +164,7 @@ struct Served {
     limits: Arc<Limits>,
 }
 
-/// How much may go on at once.
+/// Limits of what may run at once.
 #[derive(Debug)]
 struct Limits {
     pages: Arc<Semaphore>,

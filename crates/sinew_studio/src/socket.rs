@@ -44,7 +44,7 @@ pub async fn talk(mut socket: WebSocket, studio: Arc<Studio>) {
             }
             word = words.recv() => match word {
                 Ok(word) => outgoing.push(Message::text(word.to_string())),
-                // It was too slow to hear everything; the state says what matters.
+                // It was too slow for all messages; the state has what matters.
                 Err(RecvError::Lagged(_)) => {
                     page.forget_state();
                     outgoing.extend(page.news().map(Message::text));

@@ -4,7 +4,7 @@
 //! In the order of [`Rank`]: saving, session, events, looks, the state of one capability, pending. A thread locks only what
 //! comes later than everything it holds, which debug builds check. None is held over a solve, a search or a file, but for
 //! saving, whose purpose that is: who works longer takes a copy (documents and reaches are cheap to copy) or takes the thing
-//! out, works, and puts it back if it is still wanted. The engine alone solves shapes, so that nobody misses what it took out.
+//! out, works, and puts it back if it is still wanted. The engine alone solves shapes, so that no other thread misses what it took out.
 
 mod appearance;
 mod jobs;
@@ -171,12 +171,12 @@ impl Studio {
         self.shown.send_replace(Some(shown));
     }
 
-    /// Hear of new shapes.
+    /// Receive new shapes.
     pub fn watch_shown(&self) -> watch::Receiver<Option<Arc<Shown>>> {
         self.shown.subscribe()
     }
 
-    /// Hear of changes of the state.
+    /// Receive changes of the state.
     pub fn watch_news(&self) -> watch::Receiver<Versions> {
         self.news.subscribe()
     }
@@ -191,18 +191,18 @@ impl Studio {
         self.news.borrow().clone()
     }
 
-    fn hear(&self, events: &[Event]) {
+    fn receive(&self, events: &[Event]) {
         // The engine itself makes the moves in progress, and pages see them.
         if events.iter().all(|event| *event == Event::Moving) {
             return;
         }
         let n_opened = events.iter().filter(|event| **event == Event::Opened).count();
         self.n_opened.fetch_add(n_opened as u32, Ordering::Relaxed);
-        self.news.send_modify(|versions| events.iter().for_each(|event| versions.hear(event)));
+        self.news.send_modify(|versions| events.iter().for_each(|event| versions.record(event)));
         self.ring();
     }
 
-    /// Let every page hear of a part of the state that changed beside the session.
+    /// Send a part of the state that changed outside the session to every page.
     pub fn raise<P: Part>(&self) {
         if let Some(part) = registry().index::<P>() {
             self.news.send_modify(|versions| versions.raise(part));
@@ -284,7 +284,7 @@ impl Studio {
         self.exchanged(warnings);
     }
 
-    /// Exchange the whole document. The pose is shown before anybody sees it: a clip of the one before is not of it, and
+    /// Exchange the whole document. The pose is shown before any page sees it: a clip of the one before is not of it, and
     /// the engine would report an error.
     pub fn exchange(&self, change: impl FnOnce(&mut Session)) {
         let mut session = self.session();
@@ -321,10 +321,10 @@ impl Studio {
     }
 }
 
-/// The session as long as somebody holds it.
+/// The session while it is locked.
 #[derive(Debug)]
 pub struct Held<'a> {
-    // Before the session: who has it next sees versions that fit it.
+    // Dropped before the session is unlocked, so that the next holder sees versions that fit it.
     _report: ReportEvents<'a>,
     session: Locked<'a, Session>,
 }
@@ -350,6 +350,6 @@ struct ReportEvents<'a>(&'a Studio);
 impl Drop for ReportEvents<'_> {
     fn drop(&mut self) {
         let events: Vec<Event> = self.0.events.lock().try_iter().collect();
-        self.0.hear(&events);
+        self.0.receive(&events);
     }
 }

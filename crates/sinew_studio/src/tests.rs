@@ -65,7 +65,7 @@ impl Drop for Desk {
     }
 }
 
-/// Lets go of everybody who waits, also when a test fails: else it would never end.
+/// Releases all waiting threads, also when a test fails: else it would never end.
 struct Stop<'a>(&'a Studio);
 
 impl Drop for Stop<'_> {
@@ -112,7 +112,7 @@ fn of_each_gesture_the_newest_move_waits() {
 #[test]
 fn nobody_waits_for_the_hand_of_another() {
     let desk = Desk::new("settle", Sample::Sack, 1_000);
-    // Taken up by nobody: there is no engine.
+    // Nothing takes it up: there is no engine.
     desk.studio.leave_drag(drag(1, 10, Some(5), false));
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -125,7 +125,7 @@ fn nobody_waits_for_the_hand_of_another() {
             is_done.store(true, Ordering::Relaxed);
         });
         std::thread::sleep(Duration::from_millis(100));
-        assert!(!is_done.load(Ordering::Relaxed), "its own hand comes first");
+        assert!(!is_done.load(Ordering::Relaxed), "its own gesture comes first");
         // Taken up, and then done.
         let mut pending = desk.studio.pending();
         pending.dragging = pending.drags.pop_front().map(|drag| drag.gesture.page);
@@ -157,7 +157,7 @@ fn results_of_one_document_do_not_reach_another() {
     assert!(!desk.studio.session().is_dirty());
 }
 
-/// Mending takes its time; meanwhile everybody else goes on.
+/// Repairing takes long; meanwhile other requests are answered.
 #[test]
 fn long_commands_do_not_hold_the_session() {
     let desk = Desk::new("long", Sample::Quadruped, 60_000);
@@ -247,7 +247,7 @@ fn act(desk: &Desk) -> Value {
     serde_json::to_value(ActPart::value(&snapshot, &mut ()).unwrap()).unwrap()["act"].take()
 }
 
-/// 33 landmarks of somebody who stands, with one of them elsewhere.
+/// 33 landmarks of a standing person, with one of them elsewhere.
 fn landmarks(at: usize, x: f64, sure: f64) -> Value {
     let row = |k: usize| {
         let y = match k {
@@ -264,7 +264,7 @@ fn landmarks(at: usize, x: f64, sure: f64) -> Value {
     (0..33).map(row).collect()
 }
 
-/// Every cue is answered by a shape: the actor's if it makes sense, else the one before.
+/// Every cue is answered by a shape: the actor's if it is valid, else the one before.
 #[test]
 fn an_actor_is_followed_whatever_it_sends() {
     let desk = Desk::new("actor", Sample::Bar, 1000);
@@ -288,7 +288,7 @@ fn an_actor_is_followed_whatever_it_sends() {
         {
             assert_eq!(cue(&desk, 10 + k as u32, bad), before);
         }
-        // A camera: somebody, nobody, a landmark far away, one that is not sure.
+        // A camera: a body, none, a landmark far away, an uncertain one.
         for (k, world) in
             [landmarks(99, 0.0, 1.0), Value::Null, landmarks(16, 1e9, 0.99), landmarks(16, 0.0, 0.1)]
                 .into_iter()

@@ -68,8 +68,8 @@ impl Outcome {
         if let Some(killed) = &self.killed {
             return killed.clone();
         }
-        let said = self.stderr.lines().find(|line| line.starts_with("error"));
-        let line = said.or_else(|| self.stderr.lines().last()).unwrap_or("it said nothing").to_owned();
+        let error = self.stderr.lines().find(|line| line.starts_with("error"));
+        let line = error.or_else(|| self.stderr.lines().last()).unwrap_or("it printed nothing").to_owned();
         match self.code {
             Some(code) => format!("exit {code}: {line}"),
             None => format!("it crashed: {line}"),

@@ -83,7 +83,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("rig", "distance_other", AtMost(4.0)),
     ("rig", "recall_other", AtLeast(0.72)),
     ("rig", "precision_other", AtLeast(0.72)),
-    // Within 25° of the body's own axes; a wrong name is never said with confidence.
+    // Within 25° of the body's own axes; a wrong class is never reported with confidence.
     ("rig", "class", AtLeast(1.0)),
     ("rig", "up", AtLeast(0.9)),
     ("rig", "facing", AtLeast(0.9)),
@@ -113,7 +113,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     // An animator opens the bind pose: edges keep their length within reason.
     ("fit", "bind_p99", AtMost(1.5)),
     ("fit", "bind_max", AtMost(4.0)),
-    // The same in engines that know no shear.
+    // The same in engines without shear.
     ("fit", "shear", AtMost(1.1)),
     // A skin larger than the frames it replaces is of no use.
     ("fit", "size", AtMost(1.0)),
@@ -173,7 +173,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("puppet", "amplitude", AtLeast(0.5)),
     ("puppet", "exaggeration", AtMost(1.5)),
     ("puppet", "direction_mean_deg", AtMost(12.0)),
-    // The actor's clock, to a frame, and pace, as far as short clips tell it.
+    // The actor's clock, to a frame, and pace, as far as short clips show it.
     ("puppet", "time_off_frames", AtMost(1.5)),
     ("puppet", "tempo", AtLeast(0.85)),
     ("puppet", "tempo", AtMost(1.18)),
@@ -181,7 +181,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("puppet", "held_share", AtMost(0.01)),
     ("puppet", "held_share_recording", AtMost(0.25)),
     // flesh, in percent of the diagonal: nothing is infinite or not a number; stiff flesh is its skin, and a hundred times
-    // the stiffness brings it at least ten times nearer (1/E would be a hundred; the solver's tolerance is in the way).
+    // the stiffness brings it at least ten times nearer (1/E would be a hundred; the solver's tolerance limits it).
     ("flesh", "finite", AtLeast(1.0)),
     ("flesh", "dev_1e8_max", AtMost(1.0)),
     ("flesh", "stiffness_gain", AtLeast(10.0)),

@@ -53,9 +53,9 @@ fn by_area(rows: &[Row]) -> BTreeMap<&'static str, Vec<&Row>> {
 /// A line per row, as it is committed: `| 🟢 | file | measures | what is wrong |`.
 pub fn table(rows: &[Row], how: &str) -> String {
     let mut text = format!(
-        "# The corpus\n\nEvery capability, with its defaults, on files nobody prepared, measured on what was written. \
+        "# The corpus\n\nEvery capability, with its defaults, on unprepared files, measured on what was written. \
          Made by\n\n```\n{how}\n```\n\nA row that is green here and turns red fails `./test all`. *Silent* rows are red and \
-         the product did not warn.\nLimits stand in `crates/sinew_bench/src/corpus/limits.rs`.\n\n```\n{}```\n",
+         the product did not warn.\nThe limits are in `crates/sinew_bench/src/corpus/limits.rs`.\n\n```\n{}```\n",
         summary(rows)
     );
     for (area, rows) in by_area(rows) {

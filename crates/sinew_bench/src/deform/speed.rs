@@ -19,7 +19,7 @@ const SIZES: [usize; 5] = [2_000, 17_000, 43_000, 100_000, 1_000_000];
 pub fn run() -> anyhow::Result<()> {
     println!(
         "\n{:<10}{:<10}{:>9}{:>12}{:>11}{:>24}{:>8}",
-        "vertices", "method", "soft", "prepare ms", "frame ms", "libigl ms an iteration", "ratio"
+        "vertices", "method", "soft", "prepare ms", "frame ms", "libigl ms per iteration", "ratio"
     );
     for n in SIZES {
         let character = build_character(Sample::Biped, n)?;

@@ -50,7 +50,7 @@ impl Model {
 type Row = (String, f64, f64);
 
 fn print(title: &str, rows: &[Row]) {
-    println!("\n{title}\n{:<44}{:>10}{:>9}{:>12}{:>15}", "", "ms", "ratio", "thesis ms", "thesis ratio");
+    println!("\n{title}\n{:<44}{:>10}{:>9}{:>12}{:>15}", "", "ms", "ratio", "Hansen ms", "Hansen ratio");
     let Some(first) = rows.first() else { return };
     for (what, ms, seconds) in rows {
         println!(

@@ -26,10 +26,10 @@ pub fn run() -> anyhow::Result<()> {
 fn terms() -> anyhow::Result<()> {
     let body = body(PoseSet::Walk, 2_000)?;
     let targets = targets(&body.space, SETTINGS[3].1)?;
-    println!("\n{:<10}{:>22}   thesis, µs", "term", "dtt + term, µs");
+    println!("\n{:<10}{:>22}   Hansen, µs", "term", "target + term, µs");
     let thesis = [2.0, 1.7, 5.4, 6.0, 2.3, 1.9, 29.0];
     for (term, theirs) in Term::ALL.into_iter().zip(thesis) {
-        // A search that may not move evaluates a few times; many of them tell what one costs.
+        // A search that may not move evaluates a few times; many of them measure what one costs.
         let params = SearchParams {
             objective: format!("dtt+{}", term.name()).parse()?,
             optimiser: Optimiser::Exhaustive,
@@ -132,7 +132,7 @@ fn frames() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The biped with so many handles, some of its own cut in two, and so many examples out of both sets.
+/// The biped with this number of handles, some of its own cut in two, and this number of examples out of both sets.
 fn sized(
     character: &Character,
     n_handles: usize,

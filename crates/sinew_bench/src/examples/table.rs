@@ -7,7 +7,7 @@ use sinew::{
 };
 use std::{hint::black_box, time::Instant};
 
-/// Frames for which a constraint is held still: local searches come to rest within them.
+/// Frames for which a constraint is held still: local searches converge within them.
 const ROUNDS: usize = 60;
 
 /// One line of the table.
@@ -49,7 +49,7 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
 }
 
 fn params(optimiser: Optimiser, objective: &str) -> anyhow::Result<SearchParams> {
-    // A search of a single pose from rest: local methods go on until they come to rest, ours may look around.
+    // A search of a single pose from rest: local methods run until they converge, ours may also search elsewhere.
     Ok(SearchParams {
         optimiser,
         objective: objective.parse()?,

@@ -42,7 +42,7 @@ fn memory() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Meshes that were skinned by known bones, with up to nine influences a vertex.
+/// Meshes that were skinned by known bones, with up to nine influences per vertex.
 fn known_bones() -> anyhow::Result<()> {
     println!(
         "\n{:<12}{:>6}{:>12}{:>8}{:>10}{:>6}",

@@ -230,11 +230,11 @@ fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
         program.output().with_context(|| format!("{shown}: run crates/sinew_bench/peers/install-flesh"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut numbers = text.split_whitespace().filter_map(|x| x.parse::<f64>().ok());
-    let mut next = || numbers.next().with_context(|| format!("{shown} said {text:?}"));
+    let mut next = || numbers.next().with_context(|| format!("{shown} printed {text:?}"));
     Ok([next()?, next()?, next()?])
 }
 
-/// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance; and MuJoCo's
+/// Rapier's FEM on the same nodes (five linear tetrahedra per cube), before and after ours, at equal tolerance; and MuJoCo's
 /// flex (six), where it is installed.
 fn peers() -> anyhow::Result<()> {
     let folder = places::tools("SINEW_PEERS_FLESH", "peers-flesh");

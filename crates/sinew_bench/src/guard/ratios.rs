@@ -1,4 +1,4 @@
-//! What is called slower: paired times of two builds, and what can be said about them.
+//! What counts as slower: statistics of paired times of two builds.
 
 /// Ratios beyond this are worth a look.
 pub const LIMIT: f64 = 1.05;

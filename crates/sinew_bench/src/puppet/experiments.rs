@@ -36,9 +36,9 @@ pub fn run(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-const HEAD: &str = "# The experiments of the thesis\n\n\
+const HEAD: &str = "# The experiments of Sun (2017)\n\n\
 Sun (2017), tables 5.1–5.13, on recordings of UTKinect, which he did not have: base poses are of person 1, inputs of \
-person 3 unless said otherwise. Poses are normalised as everywhere in Sinew (place, heading and bone lengths taken out). \
+person 3 unless stated otherwise. Poses are normalised as everywhere in Sinew (place, heading and bone lengths taken out). \
 Made by `cargo run --release -p sinew_bench -- puppet --experiments docs/puppet`.\n\n";
 
 struct Page {
@@ -143,7 +143,7 @@ impl Page {
         let rising = first.windows(2).all(|w| w[1][1] > w[0][1]);
         self.agreed.push(format!(
             "In-between inputs get weights in their order ({}; table 5.1).",
-            if rising { "as in the thesis" } else { "not here" }
+            if rising { "as in Sun (2017)" } else { "not here" }
         ));
         let linear = self.rows("5.2 · three base poses, linear", (&three, &five), Projection::Linear)?;
         let positive =
@@ -171,11 +171,11 @@ impl Page {
         }
         let falls = reached.windows(2).all(|w| w[1] <= w[0] + 1e-9);
         self.agreed.push(format!(
-            "The price λ leads from extrapolation ({:.2}) to none ({:.2}){} (5.5); ours is a share of the mean square of the \
-             base poses, so that its values are others than his.",
+            "A growing penalty λ reduces extrapolation from {:.2} to {:.2}{} (5.5); in Sinew it is relative to the mean square of the \
+             base poses, so that its values differ from Sun's.",
             reached[0],
             reached[3],
-            if falls { ", ever less" } else { "" }
+            if falls { ", monotonically" } else { "" }
         ));
         self.legs(&three, &own, &other)?;
         self.many(&own, &other)?;
@@ -241,9 +241,9 @@ impl Page {
         self.text.push('\n');
         let total = |at: usize| changes[at].1.iter().sum::<f64>();
         self.agreed.push(format!(
-            "A shift of the input disturbs the linear projection (changes sum to {:.2}), L1 {} ({:.2}; the thesis finds it the \
-             most stable, at prices of his own) and the positive one least ({:.2}; 5.7, 5.8); taking the place out of the \
-             pose, as both he and Sinew do in use, makes it none.",
+            "A shift of the input disturbs the linear projection (changes sum to {:.2}), L1 {} ({:.2}; Sun finds it the \
+             most stable, with other penalties) and the positive one least ({:.2}; 5.7, 5.8); removing the position from the \
+             pose, as both Sun and Sinew do in use, removes the disturbance.",
             total(0),
             if total(1) < 0.9 * total(0) { "less" } else { "about as much" },
             total(1),

@@ -131,7 +131,7 @@ fn follow(
         progress.update((at + 1) as f64 / n as f64)
     };
     match body.space.follow(course, params, args.fps, &mut each) {
-        // It is stopped by ending the program, so nobody reads the progress then.
+        // It is stopped by ending the program, so the progress is not read then.
         Err(DeformError::Cancelled) | Ok(()) => {}
         Err(error) => return Err(with_path(error, &args.project)),
     }

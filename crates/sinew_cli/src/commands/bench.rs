@@ -1,4 +1,4 @@
-//! `sinew bench`: hands over to `sinew_bench`, a program of its own, so that nobody carries its peers but those who ask.
+//! `sinew bench`: hands over to `sinew_bench`, a separate program, so that its dependencies are not part of the product.
 
 use crate::console::Console;
 use anyhow::{Context, ensure};

@@ -115,7 +115,7 @@ fn give_bones(
     Ok(())
 }
 
-/// The clip to follow; a character without one stands still, a mesh without bones falls.
+/// The clip to follow; a character without one keeps its rest pose, a mesh without bones falls.
 fn clip_of<'a>(
     args: &FleshArgs,
     character: &'a Character,
@@ -136,7 +136,7 @@ fn clip_of<'a>(
         return Ok(None);
     }
     if args.clip.is_none() && character.clips.is_empty() {
-        warnings.push("there is no clip: the character stands still");
+        warnings.push("there is no clip: the character keeps its rest pose");
         return Ok(None);
     }
     find_clip(character, args.clip.as_deref()).map(Some)
@@ -297,9 +297,9 @@ fn write(
     };
     let progress = console.progress("fitting a skin");
     let params = FitParams { bones, seed, ..FitParams::default() };
-    let hear = |status: FitStatus| progress.update(status.share);
+    let show = |status: FitStatus| progress.update(status.share);
     let (fit, file) =
-        fit_sequence(sequence, &character.surface, &params, (&character.name, name), &hear, warnings)?;
+        fit_sequence(sequence, &character.surface, &params, (&character.name, name), &show, warnings)?;
     report["E_RMS_diag1"] = json!(fit.report.errors.last());
     write_atomic(&args.output, &file.bytes)?;
     Ok(file.bytes.len() as u64)

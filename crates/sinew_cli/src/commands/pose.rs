@@ -71,7 +71,7 @@ pub struct PoseArgs {
 }
 
 /// Movement of a refinement, in diagonals, below which no file would show the next.
-const SETTLED: f64 = 1e-9;
+const MIN_MOVEMENT: f64 = 1e-9;
 /// Solves whose median is reported.
 const N_SOLVES: usize = 5;
 /// Time after which no further solve is made for the sake of the median.
@@ -241,7 +241,7 @@ fn refine(
         let next = (wanted - done).min(refiner.iterations());
         let moved = refiner.refine(pose, next, positions).map_err(named)?;
         done += next;
-        if moved < SETTLED {
+        if moved < MIN_MOVEMENT {
             break;
         }
         let _ = progress.update(done as f64 / wanted as f64);
@@ -251,7 +251,7 @@ fn refine(
 
 /// Faces that run into others, of all: fewer are a crease that touches itself.
 const MAX_INTERSECTING: f64 = 1e-3;
-/// Widest gap along a seam that nobody sees, in diagonals.
+/// Widest gap along a seam that is invisible, in diagonals.
 const MAX_GAP: f64 = 5e-4;
 /// Distortion beyond which the surface looks torn.
 const MAX_DISTORTION: f64 = 0.4;

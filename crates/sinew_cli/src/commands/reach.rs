@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 use sinew::{
     deform::examples::{Objective, SearchParams, SearchResult, Start, Target},
     geom::{Character, Surface, Warnings},
+    session::REACHED_SHARE,
 };
-use std::path::PathBuf;
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 /// Find the blend of example poses that brings handles to targets
 #[derive(Args)]
@@ -49,10 +49,8 @@ pub struct ReachArgs {
     pub output: Option<PathBuf>,
 }
 
-/// A target nearer than this share of the body is reached.
-const REACHED: f64 = 1e-3;
-/// Rounds after which a local search has come to rest.
-const ROUNDS: usize = 200;
+/// Rounds after which a local search has converged.
+const MAX_ROUNDS: usize = 200;
 
 pub fn run(args: &ReachArgs, console: &Console) -> anyhow::Result<()> {
     let seed = console.seed;
@@ -63,7 +61,7 @@ pub fn run(args: &ReachArgs, console: &Console) -> anyhow::Result<()> {
     let body = open(&args.project, args.search.poses, console, &mut warnings)?;
     let targets = targets(&body, args)?;
     let params = SearchParams {
-        rounds: ROUNDS,
+        rounds: MAX_ROUNDS,
         multi_start: true,
         ..params(&args.search, Objective::default(), seed)?
     };
@@ -145,7 +143,7 @@ fn describe(body: &Body, found: &SearchResult, targets: &[Target], params: &Sear
         "evaluations": found.evaluations,
         "target_error": mean,
         "target_error_max": most,
-        "reached": most <= REACHED * 10.0 * body.space.unit(),
+        "reached": most <= REACHED_SHARE * 10.0 * body.space.unit(),
         "ms": ms,
         "optimiser": params.optimiser.name(),
         "objective": params.objective.to_string(),

@@ -14,9 +14,6 @@ use sinew::{
 };
 use std::{fmt::Write, path::PathBuf};
 
-/// Below this confidence the result is announced as a guess.
-const GUESS: f64 = 0.5;
-
 /// Give a mesh a skeleton with names and weights
 #[derive(Args)]
 #[command(
@@ -147,7 +144,7 @@ fn as_text(report: &Value, rigged: &RigReport) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {note}");
     }
-    if rigged.confidence < GUESS {
+    if rigged.is_guess() {
         let other = rigged.alternatives.iter().find(|other| other.class != rigged.class);
         let name = other.map_or("biped", |other| other.class.name());
         let _ = writeln!(text, "  This is a guess. If it is wrong, choose a plan, such as --template {name}");

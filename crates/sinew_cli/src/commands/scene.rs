@@ -67,7 +67,7 @@ pub struct HandleArgs {
     pub moves_seconds: f64,
 }
 
-/// Numbers between commas, as many as an option wants.
+/// Numbers separated by commas, as many as an option takes.
 fn numbers<const N: usize>(option: &str, text: &str) -> anyhow::Result<[f64; N]> {
     let list: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
     let found: Option<[f64; N]> = list.try_into().ok();

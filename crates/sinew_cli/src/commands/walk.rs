@@ -27,7 +27,7 @@ use std::path::PathBuf;
 pub struct WalkArgs {
     /// Character or mesh
     pub model: PathBuf,
-    /// Points to walk along, in metres from where it stands: to its left, ahead, to its left, ahead, …
+    /// Points to walk along, in metres from its position: left, ahead, left, ahead, …
     #[arg(long, value_name = "X,Z,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub line: Vec<f64>,
     /// Metres per second [default: by the length of the legs and the gait]

@@ -54,7 +54,7 @@ fn targets_are_reached_and_the_report_has_its_keys() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_the_nearest_pose_and_said_so() {
+fn what_cannot_be_reached_is_reported_with_the_nearest_pose() {
     let folder = Folder::new("beyond");
     let report = ok(&["reach", &project(&folder), "--to", "hand.L=0,9,0", "--json"]);
     assert_eq!(report["reached"], false);

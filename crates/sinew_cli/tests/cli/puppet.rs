@@ -361,7 +361,7 @@ mod live {
 
     /// Frames come in over real sockets, poses go out, the recording is kept; others are not listened to.
     #[test]
-    fn a_performer_moves_the_character_and_nobody_else() {
+    fn only_the_performer_moves_the_character() {
         let folder = Folder::new("puppet-live");
         let (target, take) = (demo(&folder, "quadruped"), folder.at("live.glb"));
         let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -377,7 +377,7 @@ mod live {
         let mut buffer = [0; 4096];
         for k in 0..40 {
             send(&performer, run.address, &sender, &rig, f64::from(k) / 40.0);
-            // Somebody else pretends to be the performer.
+            // Another sender pretends to be the performer.
             send(&other, run.address, &sender, &rig, 1.0 - f64::from(k) / 40.0);
             performer.send_to(b"#bundle\0garbage of the performer", run.address).unwrap();
             std::thread::sleep(Duration::from_millis(30));

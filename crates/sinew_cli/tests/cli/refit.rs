@@ -112,7 +112,7 @@ fn another_skeleton_and_a_skinned_character_are_fitted() {
     ok(&["refit", &clip, "--scale", "all=1.3", "-o", &tall, "--json"]);
     let report = ok(&["refit", &clip, "--skeleton", &tall, "--ground", "slope:-10", "-o", &out, "--json"]);
     assert!((number(&report, "scale") - 1.3).abs() < 1e-3, "{report}");
-    // The biped's own walk is one on the spot: nothing stands, and that is said.
+    // The biped's own walk is one on the spot: nothing is planted, and that is reported.
     ok(&["sample", "biped", "-n", "2000", "-o", &body, "--json"]);
     let report = ok(&["refit", &body, "--clip", "walk", "--ground", "slope:10", "-o", &out, "--json"]);
     assert!(report["frames"].as_u64().unwrap() > 10);

@@ -11,7 +11,7 @@ use super::limbs::Limb;
 use glam::DVec3;
 
 /// Half the width, in limb lengths, of the neighbourhood a girth is compared with and a bend measured over.
-const NEIGHBOURHOOD: f64 = 0.17;
+const NEIGHBOURHOOD_SHARE: f64 = 0.17;
 
 /// Shares of the length of three segments: a hand or foot is shorter than what carries it.
 const THREE_SEGMENT_SHARES: [f64; 3] = [0.4, 0.36, 0.24];
@@ -62,7 +62,7 @@ pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
 
 /// Small where the limb is narrow for its surroundings and where it bends.
 fn joint_cost(limb: &Limb, places: &[f64], length: f64, i: usize) -> f64 {
-    let reach = (NEIGHBOURHOOD * length).min(places[i]).min(length - places[i]);
+    let reach = (NEIGHBOURHOOD_SHARE * length).min(places[i]).min(length - places[i]);
     let from = places.partition_point(|&s| s < places[i] - reach);
     let to = places.partition_point(|&s| s <= places[i] + reach);
     let around = &limb.slices[from..to];
@@ -70,10 +70,11 @@ fn joint_cost(limb: &Limb, places: &[f64], length: f64, i: usize) -> f64 {
     let center = |k: usize| limb.slices[k].strip.center;
     let (inward, outward): (DVec3, DVec3) = (center(i) - center(from), center(to - 1) - center(i));
     // Directions of short pieces are noise.
-    let bend = if reach < 0.5 * NEIGHBOURHOOD * length || inward == DVec3::ZERO || outward == DVec3::ZERO {
-        0.0
-    } else {
-        inward.angle_between(outward)
-    };
+    let bend =
+        if reach < 0.5 * NEIGHBOURHOOD_SHARE * length || inward == DVec3::ZERO || outward == DVec3::ZERO {
+            0.0
+        } else {
+            inward.angle_between(outward)
+        };
     2.0 * limb.slices[i].strip.girth / mean.max(f64::MIN_POSITIVE) - 0.4 * bend
 }

@@ -365,11 +365,11 @@ fn finding_handles_can_be_stopped_at_any_time() {
     let body = build_character(Sample::Octopus, 4_000).unwrap().mesh;
     let until = |limit: f64| {
         let (mut shares, mut warnings) = (Vec::new(), Warnings::default());
-        let mut hear = |share: f64| {
+        let mut report = |share: f64| {
             shares.push(share);
             if share >= limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let found = find_handles(&body, &AutoParams::default(), &mut hear, &mut warnings);
+        let found = find_handles(&body, &AutoParams::default(), &mut report, &mut warnings);
         (found.is_ok(), shares)
     };
     let (is_found, shares) = until(2.0);
@@ -382,8 +382,8 @@ fn finding_handles_can_be_stopped_at_any_time() {
     }
     assert!(shares.iter().filter(|&&share| (0.5..0.95).contains(&share)).count() >= 4, "{shares:?}");
     for limit in [0.2, 0.55, 0.7, 0.8] {
-        let (is_found, heard) = until(limit);
-        assert!(!is_found && heard.iter().filter(|&&share| share >= limit).count() == 1, "{heard:?}");
+        let (is_found, shares) = until(limit);
+        assert!(!is_found && shares.iter().filter(|&&share| share >= limit).count() == 1, "{shares:?}");
     }
 }
 

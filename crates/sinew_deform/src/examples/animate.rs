@@ -301,7 +301,7 @@ fn count_frames([start, end]: [f64; 2], fps: f64) -> Result<usize, DeformError> 
     let n_frames = ((end - start) * fps).round() + 1.0;
     if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
         let cause =
-            format!("{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}");
+            format!("{fps} fps would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}");
         return Err(DeformError::Setting { what: "frame rate", cause });
     }
     Ok(n_frames as usize)

@@ -14,9 +14,9 @@ use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Nodes per vertex; the last is that of a handle beside it.
-const INFLUENCES: usize = 16;
+const NODES_PER_VERTEX: usize = 16;
 /// Radius of the kernel in distances between nodes.
-const REACH: f64 = 2.0;
+const KERNEL_RADIUS: f64 = 2.0;
 
 /// Weights of a piece's vertices.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Transfer {
                 chosen.iter_mut().for_each(|(_, w)| *w *= 1.0 - share);
                 chosen.push((k, share));
             }
-            chosen.resize(INFLUENCES, (chosen[0].0, 0.0));
+            chosen.resize(NODES_PER_VERTEX, (chosen[0].0, 0.0));
             chosen
         };
         let chosen: Vec<(u32, f64)> =
@@ -56,7 +56,8 @@ impl Transfer {
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let center = (low + high) / 2.0;
         let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; n_nodes];
-        let skin = Skin::new(slots, INFLUENCES, indices, weights, &mut sinew_geom::Warnings::default())?;
+        let skin =
+            Skin::new(slots, NODES_PER_VERTEX, indices, weights, &mut sinew_geom::Warnings::default())?;
         let rest = vertices.iter().map(|&v| (mesh.positions()[v as usize] - center).as_vec3()).collect();
         Ok(Self { skin, rest, center })
     }
@@ -105,7 +106,7 @@ fn two_rings(held: HandledMesh, clusters: &Clusters, edges: &[(u32, u32, f64)]) 
         radius[node as usize] = radius[node as usize].max(far);
     }
     let rings = |node: usize| {
-        let reach = radius[node] + (REACH * clusters.spacing).max(1.01 * radius[node]);
+        let reach = radius[node] + (KERNEL_RADIUS * clusters.spacing).max(1.01 * radius[node]);
         let is_near = |k: &u32| clusters.centers[*k as usize].distance(clusters.centers[node]) <= reach;
         let mut all: Vec<u32> = near[node].iter().flat_map(|&k| &near[k as usize]).copied().collect();
         all.sort_unstable();
@@ -121,9 +122,9 @@ fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters) -> Vec<(u32,
     let mut all: Vec<(u32, f64)> =
         candidates.iter().map(|&k| (k, clusters.centers[k as usize].distance(p))).collect();
     all.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-    all.truncate(INFLUENCES - 1);
+    all.truncate(NODES_PER_VERTEX - 1);
     // A vertex far from all nodes follows the nearest.
-    let reach = (REACH * clusters.spacing).max(all[0].1 * 1.01);
+    let reach = (KERNEL_RADIUS * clusters.spacing).max(all[0].1 * 1.01);
     all.iter_mut().for_each(|(_, d)| *d = (1.0 - (*d / reach).powi(2)).max(0.0).powi(3));
     all[0].1 += 1e-9;
     let sum: f64 = all.iter().map(|(_, w)| w).sum();

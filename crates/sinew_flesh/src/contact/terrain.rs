@@ -18,7 +18,7 @@ pub struct Terrain {
 }
 
 /// Squares along each side of a terrain made from a mesh.
-const SQUARES: usize = 128;
+const SQUARES_PER_SIDE: usize = 128;
 
 impl Terrain {
     /// Heights at `n[0] × n[1]` places, those along x first, from `low` to `high` in x and z. `NAN` is a hole.
@@ -55,12 +55,12 @@ impl Terrain {
             return Err(FleshError::NoFaces);
         }
         let [low, high] = mesh.bounds();
-        let n = [SQUARES + 1; 2];
+        let n = [SQUARES_PER_SIDE + 1; 2];
         let tree = SurfaceTree::new(mesh);
         let top = high.y + 1e-3 * mesh.diagonal() + 1e-9;
         // Rays within a hair of the rim, so that rounding does not miss it.
         let at = |k: usize, low: f64, high: f64| {
-            low + (high - low) * (k as f64 / SQUARES as f64).clamp(1e-6, 1.0 - 1e-6)
+            low + (high - low) * (k as f64 / SQUARES_PER_SIDE as f64).clamp(1e-6, 1.0 - 1e-6)
         };
         let height = |k: usize| {
             let from = DVec3::new(at(k % n[0], low.x, high.x), top, at(k / n[0], low.z, high.z));

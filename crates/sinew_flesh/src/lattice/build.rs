@@ -59,7 +59,7 @@ const MAX_CELLS: usize = 200_000;
 /// Cubes of the bounding box of which no more are looked at.
 const MAX_CUBES: usize = 8_000_000;
 /// Trials for the size that gives the number of cells asked for.
-const TRIALS: usize = 8;
+const MAX_TRIALS: usize = 8;
 /// Cells filled less than this count as filled this much, so that no node is without mass and stiffness.
 pub(super) const LEAST_INSIDE: f64 = 0.05;
 
@@ -84,7 +84,7 @@ pub(super) fn survey(mesh: &Mesh) -> Result<(SurfaceTree, [DVec3; 2]), FleshErro
     Ok((SurfaceTree::new(mesh), face_bounds(mesh)))
 }
 
-/// Side of the cells, as given or so that there are as many as asked for.
+/// Side of the cells, as given or for the requested number of cells.
 pub(super) fn size_of(
     mesh: &Mesh,
     tree: &SurfaceTree,
@@ -196,7 +196,7 @@ fn choose_size(
     let mut size = (padded.element_product() / (3.0 * wanted as f64)).cbrt();
     let table = Table::new(tree, grid_around(bounds, size)?);
     let mut best = (f64::INFINITY, size);
-    for _ in 0..TRIALS {
+    for _ in 0..MAX_TRIALS {
         let n = table.count_at(mesh, bounds, size)?.max(1);
         let ratio = n as f64 / wanted as f64;
         if ratio.ln().abs() < best.0 {

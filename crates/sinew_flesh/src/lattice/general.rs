@@ -7,7 +7,7 @@ use super::{corner_place, embedding::trilinear, jacobian::jacobian_at};
 use glam::DVec3;
 
 /// Newton steps at most; well-shaped cells need four.
-const STEPS: usize = 30;
+const MAX_NEWTON_STEPS: usize = 30;
 
 /// Where a trilinear map sends a place of the unit cube.
 pub fn map(corners: &[DVec3; 8], at: DVec3) -> DVec3 {
@@ -18,7 +18,7 @@ pub fn map(corners: &[DVec3; 8], at: DVec3) -> DVec3 {
 pub fn place_in(corners: &[DVec3; 8], p: DVec3) -> Option<DVec3> {
     let extent = corners[0].distance_squared(corners[7]).max(corners[1].distance_squared(corners[6])).sqrt();
     let mut at = DVec3::splat(0.5);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let off = p - map(corners, at);
         if off.length() <= 1e-12 * extent {
             return Some(at);
@@ -47,7 +47,7 @@ pub fn is_within(at: DVec3) -> bool {
 /// The place of a cell nearest to a point outside, and how far it is: by projected gradient steps.
 pub fn nearest_place(corners: &[DVec3; 8], p: DVec3) -> (DVec3, f64) {
     let mut at = DVec3::splat(0.5);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let off = p - map(corners, at);
         let step = jacobian_at(corners, at).inverse() * off;
         let next = if step.is_finite() { (at + step).clamp(DVec3::ZERO, DVec3::ONE) } else { at };

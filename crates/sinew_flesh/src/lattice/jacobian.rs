@@ -10,7 +10,7 @@
 use glam::{DMat3, DVec3};
 
 /// Halvings before a doubtful cell counts as folded.
-const DEPTH: usize = 6;
+const MAX_HALVINGS: usize = 6;
 /// A determinant below this share of the cell's extent cubed is none.
 const MIN_DETERMINANT: f64 = 1e-6;
 
@@ -24,7 +24,7 @@ pub fn least_jacobian(corners: &[DVec3; 8]) -> f64 {
         let at = DVec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) / 2.0;
         jacobian_at(corners, at).determinant() / extent.powi(3)
     });
-    let least = bound(&to_bezier(values), DEPTH);
+    let least = bound(&to_bezier(values), MAX_HALVINGS);
     if least > MIN_DETERMINANT { least } else { least.min(0.0) }
 }
 

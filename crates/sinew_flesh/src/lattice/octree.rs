@@ -42,7 +42,7 @@ impl Default for OctreeParams {
 /// Doublings of which no more are made.
 const MAX_LEVELS: usize = 5;
 /// Lattices that are made to find one with the number of cells asked for.
-const TRIALS: usize = 3;
+const MAX_TRIALS: usize = 3;
 
 /// Fill a surface with cells of several sizes and embed it in them.
 ///
@@ -60,7 +60,7 @@ pub fn build_octree_body(
     let (tree, bounds) = survey(mesh)?;
     let mut finest = LatticeParams { cells: params.cells << octree.levels.min(2), size: params.size };
     let mut body = None;
-    for _ in 0..TRIALS {
+    for _ in 0..MAX_TRIALS {
         let fine = Fine::new(mesh, &tree, size_of(mesh, &tree, bounds, &finest)?, bounds)?;
         let levels = fine.balance(&fine.wanted(&tree, octree), octree.levels);
         let made = fine.body(mesh, &levels);

@@ -14,7 +14,7 @@ use glam::{DVec3, IVec3};
 use sinew_geom::{Mesh, mesh::UnionFind};
 
 /// Components of fewer places than this, of 64, are given to a larger one in their cube.
-const CRUMB: u32 = 4;
+const MIN_PLACES: u32 = 4;
 const X0: u64 = 0x1111_1111_1111_1111;
 const Y0: u64 = 0x000F_000F_000F_000F;
 const Z0: u64 = 0xFFFF;
@@ -191,10 +191,10 @@ fn components(bits: u64) -> Vec<u64> {
     let Some(largest) = (0..found.len()).max_by_key(|&i| (found[i].count_ones(), usize::MAX - i)) else {
         return vec![bits];
     };
-    let crumbs = found.iter().filter(|part| part.count_ones() < CRUMB).fold(0, |sum, part| sum | part);
+    let crumbs = found.iter().filter(|part| part.count_ones() < MIN_PLACES).fold(0, |sum, part| sum | part);
     found[largest] |= crumbs;
     let large = found[largest];
-    found.retain(|part| part.count_ones() >= CRUMB || *part == large);
+    found.retain(|part| part.count_ones() >= MIN_PLACES || *part == large);
     found
 }
 

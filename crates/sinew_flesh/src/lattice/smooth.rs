@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use sinew_geom::mesh::Ragged;
 
 /// Times a cell is subdivided.
-const LEVELS: usize = 2;
+const N_LEVELS: usize = 2;
 
 /// Weights of the nodes around every point.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -181,7 +181,7 @@ impl Patch {
 fn descend(mut at: DVec3) -> (usize, DVec3) {
     let spokes = Solid::Hexahedron([0; 8]).spokes();
     let mut cell = 0;
-    for _ in 0..LEVELS {
+    for _ in 0..N_LEVELS {
         let place: usize = (0..3).map(|k| usize::from(at[k] > 0.5) << k).sum();
         let along = |k: usize| {
             let axis = (spokes[place][k] ^ place).trailing_zeros() as usize;
@@ -203,7 +203,7 @@ fn refine(mut control: ControlLattice, n: usize) -> Vec<[Vec<f64>; 8]> {
         })
         .collect();
     let mut n_own = 1;
-    for _ in 0..LEVELS {
+    for _ in 0..N_LEVELS {
         let (refined, values) = split_values(&control, &basis);
         n_own *= 8;
         let (next, kept) = restrict(&refined, n_own);

@@ -14,7 +14,7 @@ pub const SAMPLES: usize = 4;
 /// Every place of a cell.
 pub const FULL: u64 = u64::MAX;
 /// A little space around the surface, in cells, so that no vertex lies on the border of the grid.
-const MARGIN: f64 = 0.05;
+const MARGIN_CELLS: f64 = 0.05;
 
 /// Cubes in rows, layers and stacks.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Grid {
 impl Grid {
     /// Cubes of a given side around a box.
     pub fn around([low, high]: [DVec3; 2], size: f64) -> Self {
-        let n = ((high - low) / size + 2.0 * MARGIN).ceil().max(DVec3::ONE);
+        let n = ((high - low) / size + 2.0 * MARGIN_CELLS).ceil().max(DVec3::ONE);
         // The box lies in the middle of the grid.
         let low = (low + high - n * size) / 2.0;
         Self { low, size, n: n.as_ivec3() }

@@ -18,11 +18,6 @@ impl Belt {
         Self { points }
     }
 
-    /// How many points it holds.
-    pub fn n_points(&self) -> usize {
-        self.points.len()
-    }
-
     /// Add its pins where bones are.
     pub fn pin(&self, matrices: &[DAffine3], out: &mut Vec<Pin>) {
         let pin = |(point, slot, at): &(BodyPoint, u16, DVec3)| Pin {

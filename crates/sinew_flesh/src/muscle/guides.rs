@@ -7,7 +7,7 @@
 
 use crate::contact::closest_on_segment;
 use glam::{DMat3, DVec3};
-use sinew_geom::{Mesh, measure, query::SurfaceTree};
+use sinew_geom::{Mesh, measure};
 
 /// How a template is placed.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,15 +42,6 @@ pub struct Frame {
 }
 
 impl Guide {
-    /// On the skin, at the point nearest to a place; `None` if the mesh has no faces.
-    pub fn on_skin(mesh: &Mesh, near: DVec3) -> Option<Self> {
-        let hit = SurfaceTree::new(mesh).closest_point(near)?;
-        let [a, b, c] = mesh.faces()[hit.face as usize].map(|v| mesh.positions()[v as usize]);
-        let side = if measure::compute_volume(mesh) < 0.0 { -1.0 } else { 1.0 };
-        let normal = (b - a).cross(c - a).try_normalize()? * side;
-        Some(Self::Skin { point: hit.position, normal })
-    }
-
     /// On the skin, at a vertex; `None` if no face gives it a normal.
     pub fn at_vertex(mesh: &Mesh, vertex: usize) -> Option<Self> {
         let side = if measure::compute_volume(mesh) < 0.0 { -1.0 } else { 1.0 };

@@ -238,7 +238,7 @@ impl MuscleSet {
     }
 }
 
-/// Where the cells of a character's muscles come from: of one size, or as an adapted muscle wants them.
+/// Cells of a character's muscles: of one size, or those of an adapted muscle.
 fn source_of(levels: &[u8]) -> LatticeSource {
     if levels.is_empty() { LatticeSource::Cubes } else { LatticeSource::Levels(levels.to_vec()) }
 }

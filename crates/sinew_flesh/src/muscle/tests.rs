@@ -22,7 +22,7 @@ fn closed_forms_of_the_thesis() {
         let r = x.length();
         let bump = Template::Bump.force(x, &[a, radius]);
         assert!(bump.distance(DVec3::Y * (a * b(r, radius))) < 1e-12);
-        // Eq. 6.4 as it stands, with the angle.
+        // Eq. 6.4 as printed, with the angle.
         let theta = (x.x / r).acos();
         let wave = if r < radius { b(r - radius / 2.0, radius / 2.0) } else { 0.0 };
         let bulge = Template::Bulge.force(x, &[a, radius]);

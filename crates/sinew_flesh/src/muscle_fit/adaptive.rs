@@ -96,8 +96,8 @@ pub fn fit_adaptive(
         posed.set_pose(pose)?;
         let last = rounds.len() == adapt.levels;
         let mut ignored = Warnings::default();
-        let heard = if last { &mut *warnings } else { &mut ignored };
-        let fit = fit_surface(&mut posed, mesh, target, &adapt.surface, heard)?;
+        let kept = if last { &mut *warnings } else { &mut ignored };
+        let fit = fit_surface(&mut posed, mesh, target, &adapt.surface, kept)?;
         let lattice = &posed.body().lattice;
         rounds.push(AdaptRound {
             cells: lattice.n_cells(),

@@ -4,7 +4,7 @@ use crate::lattice::trilinear;
 use glam::{DMat3, DVec3};
 
 /// Rounds of Newton's method for the place within a cell.
-const ROUNDS: usize = 25;
+const MAX_ROUNDS: usize = 25;
 
 /// Cells over nodes that were moved, and their boxes.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ fn place(corners: &[DVec3; 8], local: DVec3) -> DVec3 {
 /// Where in a cell a place lies, also beyond its faces.
 fn inverse(corners: &[DVec3; 8], p: DVec3) -> DVec3 {
     let mut local = DVec3::splat(0.5);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let column = |axis: usize| {
             let (mut low, mut high) = (local, local);
             (low[axis], high[axis]) = (0.0, 1.0);

@@ -76,9 +76,9 @@ pub struct CharacterMap {
 /// Vertices of the surface that are matched at most.
 const MAX_POINTS: usize = 3000;
 /// Below this volume a corner resists.
-const BARRIER: f64 = 0.35;
+const BARRIER_VOLUME: f64 = 0.35;
 /// Rounds of stages two and three, of closest points in stage four, and between them.
-const ROUNDS: (usize, usize, usize) = (120, 12, 30);
+const STAGE_ROUNDS: (usize, usize, usize) = (120, 12, 30);
 
 /// Fit a map from the cells of a body, around `mesh`, to a target.
 ///
@@ -116,20 +116,20 @@ pub fn fit_map(
     let start = bent(rest, cells, &aligned, &all, target.diagonal());
     let mut x: Vec<f64> = start.iter().flat_map(|p| (*p / search.scale).to_array()).collect();
     let go_on = |progress: &mut dyn FnMut(f64) -> ControlFlow<()>, share: f64| progress(share).is_continue();
-    search.run(&mut x, ROUNDS.0);
+    search.run(&mut x, STAGE_ROUNDS.0);
     search.terms.extend(fixed(&pairs.features, params.features));
     if go_on(progress, 0.2) {
-        search.run(&mut x, ROUNDS.0);
+        search.run(&mut x, STAGE_ROUNDS.0);
     }
     let n_fixed = search.terms.len();
     let skin = Skin::new(body, mesh, target);
-    for round in 0..ROUNDS.1 {
-        if !go_on(progress, 0.3 + 0.7 * round as f64 / ROUNDS.1 as f64) {
+    for round in 0..STAGE_ROUNDS.1 {
+        if !go_on(progress, 0.3 + 0.7 * round as f64 / STAGE_ROUNDS.1 as f64) {
             break;
         }
         search.terms.truncate(n_fixed);
         search.terms.extend(skin.terms(cells, &search.places(&x), params.surface));
-        search.run(&mut x, ROUNDS.2);
+        search.run(&mut x, STAGE_ROUNDS.2);
     }
     let nodes = search.places(&x);
     let mut map =
@@ -378,8 +378,8 @@ fn distortion(corner: &Corner, wanted: &[f64; 3]) -> (f64, [DVec3; 3]) {
     if v <= 0.0 {
         return (f64::INFINITY, slope);
     }
-    if v < BARRIER {
-        let (low, log) = (v - BARRIER, (v / BARRIER).ln());
+    if v < BARRIER_VOLUME {
+        let (low, log) = (v - BARRIER_VOLUME, (v / BARRIER_VOLUME).ln());
         value -= 10.0 * low * low * log;
         let rise = -10.0 * (2.0 * low * log + low * low / v);
         for k in 0..3 {

@@ -15,7 +15,7 @@
 use sinew_geom::linalg::dot;
 
 /// Share of a step at which a search along it gives up.
-const SHORTEST: f64 = 1e-6;
+const MIN_STEP_SHARE: f64 = 1e-6;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,7 +106,7 @@ pub fn minimise(
                 break Some(at);
             }
             length *= 0.4;
-            if length < SHORTEST * whole {
+            if length < MIN_STEP_SHARE * whole {
                 break None;
             }
         };

@@ -34,7 +34,7 @@ pub struct PoseFit {
 }
 
 /// Rounds at most.
-const ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 /// What a turn of one radian costs, in squared diagonals.
 const TURN_COST: f64 = 1e-6;
 
@@ -57,7 +57,7 @@ pub fn fit_pose(character: &Character, target: &Mesh, features: &[Feature]) -> R
     let mut pose = rig.rest_pose();
     let (mut value, first) = (problem.value(&pose)?, problem.distance(&pose)?);
     let (mut damping, mut rounds) = (1e-3, 0);
-    while rounds < ROUNDS && damping < 1e12 {
+    while rounds < MAX_ROUNDS && damping < 1e12 {
         rounds += 1;
         let next = problem.step(&pose, damping)?;
         let reached = problem.value(&next)?;

@@ -188,7 +188,7 @@ fn hold(
 }
 
 /// Least share of the way to a pose that is gone at once.
-const SHORTEST: f64 = 1.0 / 256.0;
+const MIN_PATH_SHARE: f64 = 1.0 / 256.0;
 
 /// Take a pose with displacements of the rest frame, and no cell folded over: at once if that can be, else from rest in steps
 /// as long as no cell folds over in them.
@@ -206,7 +206,7 @@ fn take(target: &mut PosedBody, pose: &Pose, moved: &[DVec3]) -> Result<Unfolded
         target.body.lattice.ties().spread_places(&mut goal);
         let mut places: Vec<DVec3> = goal.iter().zip(target.to_pose(&opening)).map(|(p, d)| *p + d).collect();
         let opened = unfold(&target.body.lattice, is_held, &goal, &mut places);
-        if opened.n_left > 0 && step > SHORTEST {
+        if opened.n_left > 0 && step > MIN_PATH_SHARE {
             step *= 0.5;
             continue;
         }

@@ -6,7 +6,7 @@
 //! corners of cubes instead of tetrahedra, and nodes are drawn to their original positions. Nodes that bones hold stay.
 //! # Symbols
 //! `J` a corner's edges, 1 at rest; `D = det J`; `χ = (D + √(ε² + D²)) / 2`; the minimum of
-//! `Σ d² + WEIGHT Σ (tr JᵀJ / χ^⅔ + (1 + D²) / χ)`, `d` the displacements of nodes in cells
+//! `Σ d² + SHAPE_WEIGHT Σ (tr JᵀJ / χ^⅔ + (1 + D²) / χ)`, `d` the displacements of nodes in cells
 //! # Cost
 //! Some hundred evaluations of all cells, if any is inverted.
 //! # Limits
@@ -19,11 +19,11 @@ use glam::{DMat3, DVec3};
 /// Volume of a corner that counts as open.
 const MIN_CORNER_VOLUME: f64 = 0.02;
 /// What the shape of a corner costs against a way of one cell.
-const WEIGHT: f64 = 0.01;
+const SHAPE_WEIGHT: f64 = 0.01;
 /// Softness when nothing is folded, and share of the worst fold.
-const SOFT: (f64, f64) = (1e-3, 0.2);
+const SOFTNESS: (f64, f64) = (1e-3, 0.2);
 /// Softness at most, in units of the last, and that at which cells stay folded.
-const SOFTER: (f64, f64) = (0.6, 1e-4);
+const MAX_SOFTNESS: (f64, f64) = (0.6, 1e-4);
 
 /// How cells were opened.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -67,9 +67,9 @@ pub(super) fn unfold(lattice: &Lattice, is_held: &[bool], goal: &[DVec3], places
         }
     }
     let mut soft = f64::INFINITY;
-    while soft > SOFTER.1 {
+    while soft > MAX_SOFTNESS.1 {
         let worst = corners.volumes(places).fold(0.0, f64::min);
-        soft = SOFT.0.hypot(SOFT.1 * worst).min(SOFTER.0 * soft);
+        soft = SOFTNESS.0.hypot(SOFTNESS.1 * worst).min(MAX_SOFTNESS.0 * soft);
         minimise(&mut x, &Bounds::default(), &params, |x, slope| {
             let (shapes, by_place) = corners.shapes(&at(x), soft);
             slope.iter_mut().zip(x).for_each(|(slope, x)| *slope = 2.0 * x);
@@ -128,9 +128,9 @@ impl<'a> Corners<'a> {
                 let spread = chi.cbrt().powi(-2);
                 let shape = (x.length_squared() + y.length_squared() + z.length_squared()) * spread;
                 let volume = (1.0 + d * d) / chi;
-                value += WEIGHT * (shape + volume);
+                value += SHAPE_WEIGHT * (shape + volume);
                 let by_volume = (2.0 * d - volume * rise - shape * rise * 2.0 / 3.0) / chi;
-                let by_edges = (j * (2.0 * spread) + cofactor * by_volume) * (WEIGHT * unit);
+                let by_edges = (j * (2.0 * spread) + cofactor * by_volume) * (SHAPE_WEIGHT * unit);
                 for axis in 0..3 {
                     let one = by_edges.col(axis) * side(c, axis);
                     slope[cell[c ^ 1 << axis] as usize] += one;

@@ -19,9 +19,9 @@ use sinew_geom::linalg::polar;
 use std::collections::BTreeMap;
 
 /// Share of the diagonal that is added to it, above the rounding of the single precision it is factorised in.
-const DEPENDENT: f64 = 1e-4;
+const DIAGONAL_SHIFT: f64 = 1e-4;
 /// Cells along a side of a coarse cube.
-const SIDE: i32 = 3;
+const CELLS_PER_SIDE: i32 = 3;
 
 /// Coarse nodes of a lattice, and the factorised system over them.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Coarse {
         let mut places = Vec::with_capacity(lattice.n_cells());
         for (index, cell) in lattice.cells().iter().enumerate() {
             let at = place(lattice.nodes()[cell[0] as usize]);
-            let (cube, offset) = (at / SIDE, at % SIDE);
+            let (cube, offset) = (at / CELLS_PER_SIDE, at % CELLS_PER_SIDE);
             let at = *known.entry(cube.to_array()).or_insert_with(|| {
                 corners.push(std::array::from_fn(|c| {
                     let next = numbers.len() as u32;
@@ -122,7 +122,7 @@ impl Coarse {
         }
         for node in (0..self.is_unused.len()).filter(|&node| !self.is_unused[node]) {
             let [x, y, z, ..] = self.blocks.diagonal(node);
-            self.blocks.add_diagonal(node, DEPENDENT * x.max(y).max(z));
+            self.blocks.add_diagonal(node, DIAGONAL_SHIFT * x.max(y).max(z));
         }
         self.direct = Some(match self.direct.take() {
             Some(mut direct) => direct.refactor(&self.blocks).map(|()| direct)?,
@@ -177,7 +177,9 @@ fn unit(corner: usize) -> IVec3 {
 
 /// Weights of the eight coarse nodes at each corner of the cell at an offset.
 fn weights(offset: IVec3) -> [[f64; 8]; 8] {
-    std::array::from_fn(|fine| crate::lattice::trilinear((offset + unit(fine)).as_dvec3() / f64::from(SIDE)))
+    std::array::from_fn(|fine| {
+        crate::lattice::trilinear((offset + unit(fine)).as_dvec3() / f64::from(CELLS_PER_SIDE))
+    })
 }
 
 impl Cube {

@@ -34,7 +34,7 @@ pub struct PinSpace {
 }
 
 /// A pin whose row keeps less than this of its length beside those before it says nothing new.
-const DEPENDENT: f64 = 1e-6;
+const MIN_INDEPENDENT_SHARE: f64 = 1e-6;
 
 impl PinSpace {
     /// Decompose, and give the shortest change of velocity that satisfies all pins. `gap` is how far apart, in metres a
@@ -60,14 +60,14 @@ impl PinSpace {
             let mut against = Vec::new();
             for (q, &other) in space.columns.iter().zip(&owner) {
                 let along = product(&column, q);
-                if along.abs() > DEPENDENT * length {
+                if along.abs() > MIN_INDEPENDENT_SHARE * length {
                     column = add(&column, q, -along);
                     against.push(other);
                 }
             }
             let left = size(&column);
             let missing = row.change - reached;
-            if left <= DEPENDENT * length.max(1e-9) {
+            if left <= MIN_INDEPENDENT_SHARE * length.max(1e-9) {
                 if missing.length() > gap {
                     let others: Vec<String> = against.iter().map(|p: &usize| format!("pin {p}")).collect();
                     let others =

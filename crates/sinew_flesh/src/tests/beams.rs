@@ -159,7 +159,7 @@ fn elastica() {
                 rigged.step(3.0);
             }
         }
-        // The elastica knows no stretch; at ten times the load the outer fibres of this beam have 15 %, where Hooke's law
+        // The elastica does not stretch; at ten times the load the outer fibres of this beam have 15 %, where Hooke's law
         // ends.
         let within = if mode == Mode::NeoHookean { 0.025 } else { 0.015 };
         let [x, y] = tip(&rigged).map(|d| d / LENGTH);

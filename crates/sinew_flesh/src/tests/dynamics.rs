@@ -272,7 +272,7 @@ fn corners_where(lattice: &Lattice, test: impl Fn(DVec3) -> bool) -> Vec<BodyPoi
         .collect()
 }
 
-/// A ball is lowered 5 cm into the top of a jelly that stands fast: flesh stays out of it, evenly around it, and comes back
+/// A ball is lowered 5 cm into the top of a jelly whose bottom is held: flesh stays out of it, evenly around it, and comes back
 /// when it is lifted.
 #[test]
 fn a_ball_pushed_in_keeps_flesh_out() {

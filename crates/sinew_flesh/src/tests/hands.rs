@@ -200,7 +200,7 @@ fn skeletons_that_make_no_sense_are_refused() {
     assert!(matches!(build_skeleton(&mesh, &nowhere), Err(FleshError::NonFinite { .. })));
     let round = [site("a", Some(1), [0.5; 3]), site("b", Some(0), [0.4; 3])];
     assert!(build_skeleton(&mesh, &round).is_err());
-    // A joint outside, and one that stands where another does, are joints all the same.
+    // A joint outside, and one at the place of another, are joints too.
     let odd = [site("a", None, [9.0, 0.5, 0.5]), site("b", Some(0), [0.5; 3]), site("c", Some(1), [0.5; 3])];
     let (_, skin) = build_skeleton(&mesh, &odd).unwrap();
     assert!(skin.weights().iter().all(|w| w.is_finite()));

@@ -1,7 +1,7 @@
 //! Joints that hang on a root but move with a limb: feet of legs that were animated by inverse kinematics and baked.
 //!
 //! A joint is attached to another if its place, seen from there, hardly changes in its clips although its place seen from its
-//! own parent does. Single clips may pull the two apart. Whoever blends or turns the limb must take it along, or the limb tears.
+//! own parent does. Single clips may pull the two apart. Code that blends or turns the limb must move it along, or the limb tears.
 
 use crate::{Clip, Rig};
 use glam::{DAffine3, DVec3};
@@ -9,7 +9,7 @@ use glam::{DAffine3, DVec3};
 /// Poses that are compared.
 const N_SAMPLES: usize = 24;
 /// Change of a place, in extents of the skeleton, above which a joint moves by itself.
-const MOVES: f64 = 0.015;
+const MIN_MOVEMENT: f64 = 0.015;
 /// Share of that by which it moves, at most, seen from what it is attached to.
 const MAX_MOTION_SHARE: f64 = 0.25;
 
@@ -35,7 +35,7 @@ pub fn attachments(rig: &Rig, clips: &[Clip]) -> Vec<Option<usize>> {
     let seen_from_parent =
         |joint: usize| rig.joints()[joint].parent.map_or(0.0, |parent| spread(joint, parent));
     let own: Vec<f64> = (0..n).map(seen_from_parent).collect();
-    let is_free: Vec<bool> = own.iter().map(|own| *own > MOVES).collect();
+    let is_free: Vec<bool> = own.iter().map(|own| *own > MIN_MOVEMENT).collect();
     let attach = |joint: usize| {
         // A joint that moves freely itself carries nothing but its children.
         let carriers = (0..n).filter(|&k| !is_free[k] && !is_below(k, joint) && !is_below(joint, k));

@@ -69,7 +69,7 @@ pub struct Hinge {
 }
 
 impl BodyMap {
-    /// Read a skeleton. Clips help where its rest pose says nothing.
+    /// Read a skeleton. Clips help where its rest pose is ambiguous.
     pub fn read(rig: &Rig, clips: &[Clip]) -> Self {
         let names = names::understand_all(rig);
         let found = parts::find_parts(rig, &names);

@@ -1,4 +1,4 @@
-//! What the name of a joint says, in any maker's convention.
+//! The meaning of the name of a joint, in the conventions of all programs.
 //!
 //! Names of Mixamo, Unreal, Unity, VRM, Blender, Biped (3ds Max), DAZ, CMU, Xsens, Bandai Namco and hobby rigs are understood.
 

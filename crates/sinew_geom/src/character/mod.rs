@@ -1,4 +1,4 @@
-//! A character: everything Sinew knows about one thing that moves.
+//! A character: all data of one thing that moves.
 
 mod evaluate;
 mod handle;

@@ -76,34 +76,6 @@ pub fn decompose_gradient(gradient: &DMat3) -> FacetDeformation {
     }
 }
 
-/// Mean of each kind over the poses, per facet (eq. 3.21).
-///
-/// # Errors
-/// If a pose has another number of vertices.
-pub fn mean_deformation<'a>(
-    rest: &Mesh,
-    poses: impl IntoIterator<Item = &'a [DVec3]>,
-) -> Result<Vec<FacetDeformation>, GeomError> {
-    let mut sums = vec![FacetDeformation::default(); rest.n_faces()];
-    let mut n_poses = 0.0;
-    for pose in poses {
-        n_poses += 1.0;
-        for (sum, gradient) in sums.iter_mut().zip(compute_deformation_gradients(rest, pose)?) {
-            let part = decompose_gradient(&gradient);
-            sum.rotation += part.rotation;
-            sum.scale += part.scale;
-            sum.shear += part.shear;
-        }
-    }
-    let share = if n_poses > 0.0 { 1.0 / n_poses } else { 0.0 };
-    for sum in &mut sums {
-        sum.rotation *= share;
-        sum.scale *= share;
-        sum.shear *= share;
-    }
-    Ok(sums)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

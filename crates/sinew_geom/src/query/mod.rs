@@ -1,10 +1,8 @@
 //! Queries on a surface: distance, side, ray hits.
 
-mod dijkstra;
 mod intersections;
 mod tree;
 mod winding;
 
-pub use dijkstra::compute_distances;
 pub use intersections::find_self_intersections;
 pub use tree::{RayHit, SurfacePoint, SurfaceTree};

@@ -9,8 +9,8 @@ use glam::{DQuat, DVec3};
 /// Arms of one side, from the front; the angle each leaves the body at, measured from +Z.
 const ARMS: [(&str, f64); 4] = [("arm1", 24.0), ("arm2", 66.0), ("arm3", 112.0), ("arm4", 157.0)];
 /// Bones of an arm, and pieces of flesh on each.
-const BONES: usize = 6;
-const PIECES: usize = 3;
+const BONES_PER_ARM: usize = 6;
+const PIECES_PER_BONE: usize = 3;
 
 /// The whole character.
 pub(super) fn build_octopus(n_vertices: usize) -> Result<Character, GeomError> {
@@ -80,9 +80,9 @@ fn arm_radius(t: f64) -> f64 {
 fn grow_arm(plan: &mut Plan, core: usize, name: &str, angle: f64, index: usize, skin: usize) {
     let limb = plan.group(Some(core), 0.05);
     let mut parent = 0;
-    for i in 0..BONES {
-        let at = |k: usize| (i * PIECES + k) as f64 / (BONES * PIECES) as f64;
-        let (head, tail) = (arm_point(at(0), angle, index), arm_point(at(PIECES), angle, index));
+    for i in 0..BONES_PER_ARM {
+        let at = |k: usize| (i * PIECES_PER_BONE + k) as f64 / (BONES_PER_ARM * PIECES_PER_BONE) as f64;
+        let (head, tail) = (arm_point(at(0), angle, index), arm_point(at(PIECES_PER_BONE), angle, index));
         let radius = (arm_radius(at(0)) * 1.25).max(0.028);
         let bone = plan.bone(&format!("{name}.{}.L", i + 1), Some(parent), head, tail, radius);
         if i == 0 {
@@ -90,7 +90,7 @@ fn grow_arm(plan: &mut Plan, core: usize, name: &str, angle: f64, index: usize, 
             plan.turn(bone, DQuat::from_rotation_y(angle));
         }
         plan.limits(bone, &[(Rx, -70.0, 70.0), (Ry, -60.0, 60.0), (Rz, -30.0, 30.0)]);
-        for k in 0..PIECES {
+        for k in 0..PIECES_PER_BONE {
             let (a, b) = (at(k), at(k + 1));
             let ends = [a, b].map(|t| (arm_point(t, angle, index), arm_radius(t)));
             plan.cone((limb, bone), ends[0], ends[1]).blend(0.25 * arm_radius(b)).tint(skin);
@@ -124,7 +124,7 @@ fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
 fn turn_arms(s: &mut Sketch, angles: impl Fn(usize, f64, f64) -> (f64, f64)) {
     for (index, (name, _)) in ARMS.into_iter().enumerate() {
         for (side, lag) in [(Side::Left, 0.0), (Side::Right, 0.035)] {
-            for i in 0..BONES {
+            for i in 0..BONES_PER_ARM {
                 let (x, y) = angles(index, i as f64, lag);
                 s.turn_side(&format!("{name}.{}", i + 1), side, x, y, 0.0);
             }

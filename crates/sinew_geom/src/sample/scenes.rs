@@ -18,10 +18,10 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// Frames of every scene, and their rate.
-const FRAMES: usize = 64;
+const N_FRAMES: usize = 64;
 const FPS: f64 = 24.0;
 /// Simulation steps per frame.
-const STEPS: usize = 16;
+const STEPS_PER_FRAME: usize = 16;
 
 /// Called after each frame with the share done, 0..=1; may stop the work.
 pub(super) type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
@@ -32,17 +32,17 @@ fn simulate(
     progress: Progress,
     mut step: impl FnMut(&mut Cloth, f64, f64),
 ) -> Result<Vec<Vec<DVec3>>, GeomError> {
-    let dt = 1.0 / (FPS * STEPS as f64);
+    let dt = 1.0 / (FPS * STEPS_PER_FRAME as f64);
     let mut frames = vec![cloth.x.clone()];
-    while frames.len() < FRAMES {
-        for i in 0..STEPS {
-            step(cloth, ((frames.len() - 1) * STEPS + i) as f64 * dt, dt);
+    while frames.len() < N_FRAMES {
+        for i in 0..STEPS_PER_FRAME {
+            step(cloth, ((frames.len() - 1) * STEPS_PER_FRAME + i) as f64 * dt, dt);
         }
         if let Some(index) = cloth.x.iter().position(|p| !p.is_finite()) {
             return Err(GeomError::NonFinite { what: "cloth particle", index });
         }
         frames.push(cloth.x.clone());
-        if progress(frames.len() as f64 / FRAMES as f64).is_break() {
+        if progress(frames.len() as f64 / N_FRAMES as f64).is_break() {
             return Err(GeomError::Cancelled);
         }
     }
@@ -151,8 +151,8 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
         });
     };
     // Simulate past the first flutter before the first frame.
-    let dt = 1.0 / (FPS * STEPS as f64);
-    for i in 0..STEPS * 24 {
+    let dt = 1.0 / (FPS * STEPS_PER_FRAME as f64);
+    for i in 0..STEPS_PER_FRAME * 24 {
         fly(&mut cloth, i as f64 * dt - 1.0, dt);
     }
     let frames = simulate(&mut cloth, progress, fly)?;

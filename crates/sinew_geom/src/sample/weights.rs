@@ -18,9 +18,9 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 /// Joints per vertex.
-const INFLUENCES: usize = 4;
+const JOINTS_PER_VERTEX: usize = 4;
 /// Half width of the blend across a joint, relative to the bone's radius.
-const SOFTNESS: f64 = 1.0;
+const BLEND_HALF_WIDTH: f64 = 1.0;
 
 /// Data of a bone for the weights.
 struct Reach {
@@ -44,10 +44,10 @@ pub(super) fn build_skin(plan: &Plan, rig: &Rig, mesh: &Mesh) -> Result<Skin, Ge
         slots
     };
     let weigh = |&p: &DVec3| vertex_weights(plan, &half, &slot_of, p);
-    let rows: Vec<[(u16, f32); INFLUENCES]> = mesh.positions().par_iter().map(weigh).collect();
+    let rows: Vec<[(u16, f32); JOINTS_PER_VERTEX]> = mesh.positions().par_iter().map(weigh).collect();
     let indices = rows.iter().flatten().map(|entry| entry.0).collect();
     let weights = rows.iter().flatten().map(|entry| entry.1).collect();
-    Skin::new(Skin::slots_at_rest(rig), INFLUENCES, indices, weights, &mut Warnings::default())
+    Skin::new(Skin::slots_at_rest(rig), JOINTS_PER_VERTEX, indices, weights, &mut Warnings::default())
 }
 
 /// Central and left bones, parents first.
@@ -90,7 +90,12 @@ fn smooth_step(low: f64, high: f64, x: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-fn vertex_weights(plan: &Plan, half: &[Reach], slot_of: &[usize], p: DVec3) -> [(u16, f32); INFLUENCES] {
+fn vertex_weights(
+    plan: &Plan,
+    half: &[Reach],
+    slot_of: &[usize],
+    p: DVec3,
+) -> [(u16, f32); JOINTS_PER_VERTEX] {
     let q = mirror(p);
     let n = half.len();
     let mut near = vec![1e9f64; n];
@@ -140,7 +145,7 @@ fn requested(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f
     if gate == 0.0 {
         return 0.0;
     }
-    let width = SOFTNESS * r;
+    let width = BLEND_HALF_WIDTH * r;
     // Far along the limb the border is behind, however the limb curls.
     let past = bone.grandchildren.contains(&home);
     let depth = (q - bone.head).dot(bone.along);
@@ -161,12 +166,12 @@ fn requested(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f
 }
 
 /// The four largest weights, scaled to sum to one.
-fn strongest(weights: impl Iterator<Item = (usize, f64)>) -> [(u16, f32); INFLUENCES] {
+fn strongest(weights: impl Iterator<Item = (usize, f64)>) -> [(u16, f32); JOINTS_PER_VERTEX] {
     let mut all: Vec<(usize, f64)> = weights.filter(|&(_, w)| w > 1e-3).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    all.truncate(INFLUENCES);
+    all.truncate(JOINTS_PER_VERTEX);
     let sum: f64 = all.iter().map(|&(_, w)| w).sum();
-    let mut row = [(0, 0.0); INFLUENCES];
+    let mut row = [(0, 0.0); JOINTS_PER_VERTEX];
     for (entry, (bone, w)) in row.iter_mut().zip(all) {
         *entry = (bone as u16, (w / sum) as f32);
     }

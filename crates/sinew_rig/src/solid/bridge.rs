@@ -10,7 +10,7 @@ use super::grid::Grid;
 use sinew_geom::mesh::UnionFind;
 
 /// A part smaller than this share of the largest is dropped: dust left by the rasteriser.
-const DUST: f64 = 1e-4;
+const DUST_SHARE: f64 = 1e-4;
 const NONE: u32 = u32::MAX;
 
 /// Join all parts (connected across corners) to one. Dust is removed.
@@ -20,7 +20,7 @@ pub(crate) fn join_parts(solid: &mut [bool], grid: &Grid) {
         return;
     }
     let largest = sizes.iter().copied().max().unwrap_or(0) as f64;
-    let keep: Vec<bool> = sizes.iter().map(|&size| size as f64 >= (DUST * largest).max(8.0)).collect();
+    let keep: Vec<bool> = sizes.iter().map(|&size| size as f64 >= (DUST_SHARE * largest).max(8.0)).collect();
     // If every part is dust, all of them are the body.
     let keep = if keep.contains(&true) { keep } else { vec![true; sizes.len()] };
     for cell in 0..solid.len() {

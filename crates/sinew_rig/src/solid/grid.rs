@@ -11,14 +11,14 @@ pub(crate) struct Grid {
 }
 
 /// Empty cells on every side, so that what is outside is connected and neighbours exist.
-const MARGIN: usize = 4;
+const MARGIN_CELLS: usize = 4;
 
 impl Grid {
     /// Around a box, with `resolution` cells on its longest side.
     pub fn around(low: DVec3, high: DVec3, resolution: usize) -> Self {
         let extent = high - low;
         let cell = extent.max_element() / resolution as f64;
-        let count = |length: f64| (length / cell).ceil() as usize + 2 * MARGIN + 1;
+        let count = |length: f64| (length / cell).ceil() as usize + 2 * MARGIN_CELLS + 1;
         let dims = [count(extent.x), count(extent.y), count(extent.z)];
         // Centred, so that the grid of a symmetric body is symmetric.
         let size = cell * DVec3::new(dims[0] as f64, dims[1] as f64, dims[2] as f64);

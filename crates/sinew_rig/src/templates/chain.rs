@@ -1,7 +1,7 @@
 //! Fish, snakes and worms: a chain from end to end, with fins.
 
 use super::{Cost, Proposal, extras, unexplained};
-use crate::{limb::STEP, skeleton::Skeleton, view::View};
+use crate::{limb::SECTION_STEP, skeleton::Skeleton, view::View};
 use glam::DVec3;
 use sinew_geom::body_map::BodyClass;
 
@@ -101,7 +101,7 @@ fn judge(view: &View, length: f64, profile: &crate::limb::Profile) -> Cost {
 
 /// The head is the thicker end.
 fn judge_facing(cost: &mut Cost, _view: &View, profile: &crate::limb::Profile, length: f64) {
-    let n = ((length / STEP) as usize).min(profile.radius.len()).max(4);
+    let n = ((length / SECTION_STEP) as usize).min(profile.radius.len()).max(4);
     let mean = |range: &[f64]| range.iter().sum::<f64>() / range.len().max(1) as f64;
     let r = &profile.radius[..n.min(profile.radius.len())];
     let (front, back) = (mean(&r[..r.len() / 3]), mean(&r[r.len() - r.len() / 3..]));
@@ -110,7 +110,7 @@ fn judge_facing(cost: &mut Cost, _view: &View, profile: &crate::limb::Profile, l
 
 /// Least radius of the last third, without its end, as a share of the greatest of all.
 fn narrowest_behind(profile: &crate::limb::Profile, length: f64) -> f64 {
-    let n = ((length / STEP) as usize).min(profile.radius.len());
+    let n = ((length / SECTION_STEP) as usize).min(profile.radius.len());
     let r = &profile.radius[..n];
     let least = r[n * 65 / 100..n * 95 / 100].iter().copied().fold(f64::MAX, f64::min);
     least / r.iter().copied().fold(1e-6, f64::max)
@@ -118,7 +118,7 @@ fn narrowest_behind(profile: &crate::limb::Profile, length: f64) -> f64 {
 
 /// Length over thickness of the chain.
 fn slenderness(profile: &crate::limb::Profile, length: f64) -> f64 {
-    let n = ((length / STEP) as usize).min(profile.radius.len());
+    let n = ((length / SECTION_STEP) as usize).min(profile.radius.len());
     let mut radii = profile.radius[..n].to_vec();
     radii.sort_by(f64::total_cmp);
     radii.get(n / 2).map_or(0.0, |thick| length / (2.0 * thick.max(1e-6)))

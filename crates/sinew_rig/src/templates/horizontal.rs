@@ -185,7 +185,7 @@ fn add_neck(view: &View, skeleton: &mut Skeleton, tip: usize, limb: &Limb, chest
     let total = f64::from(profile.distance[view.shape.solid.nearest(from)]);
     let narrow = Limb {
         profile,
-        end: ((total / crate::limb::STEP) as usize).min(profile.n_sections() - 1),
+        end: ((total / crate::limb::SECTION_STEP) as usize).min(profile.n_sections() - 1),
         is_found: true,
     };
     let back = (narrow.thinnest(0.3, 0.72).unwrap_or(0.48 * total) - 0.02).clamp(0.3 * total, 0.62 * total);

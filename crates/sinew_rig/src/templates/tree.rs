@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3};
 use sinew_geom::{body_map::BodyClass, linalg::symmetric_eigen};
 
 /// A tree explains everything and says nothing: it costs more than a plan that fits fairly.
-const COST: f64 = 1.3;
+const TREE_COST: f64 = 1.3;
 
 /// The tree of a view.
 pub(super) fn propose(view: &View) -> Option<Proposal> {
@@ -21,7 +21,7 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
         extras::add_single(view, &mut skeleton, tip, &format!("branch_{}", k + 1));
     }
     let mut cost = Cost::default();
-    cost.add("no plan of a body", COST);
+    cost.add("no plan of a body", TREE_COST);
     notes.push("no known plan of a body fits; every limb is a chain of its own".to_owned());
     Some(Proposal { class: BodyClass::Tree, skeleton, cost, most_confidence: 0.3, notes })
 }

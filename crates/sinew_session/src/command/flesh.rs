@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Factors between which stiffness is painted.
 const FACTORS: [f64; 2] = [1e-3, 1e3];
-/// Joints beyond which nobody meant it: a skin has 16-bit numbers, and players seldom take more.
+/// Maximum number of joints; more are taken for a mistake: a skin has 16-bit numbers, and few players support more.
 const MAX_JOINTS: usize = 256;
 
 /// One change of the flesh.

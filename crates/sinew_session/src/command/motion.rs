@@ -4,7 +4,7 @@ use crate::{Document, Follow, SessionError, motion};
 use sinew_formats::paths::{GroundData, PathsData};
 use std::{ops::ControlFlow, sync::Arc};
 
-/// Exchange the paths, once their handles and examples are known to exist and their numbers to make sense. A line of
+/// Exchange the paths, if their handles and examples exist and their numbers are valid. A line of
 /// one point may stay: it is being drawn.
 pub(super) fn set_paths(document: &mut Document, paths: &PathsData) -> Result<(), SessionError> {
     for path in &paths.paths {

@@ -50,7 +50,7 @@ pub enum MuscleChange {
         muscle: String,
         factor: f64,
     },
-    /// How the slider of a free control parameter stands.
+    /// Value of the slider of a free control parameter.
     Value { control: String, value: f64 },
     /// A key of a curve over a clip; without a value, the one at that time is taken out.
     Key { clip: String, control: String, time: f64, value: Option<f64> },

@@ -129,7 +129,7 @@ fn check_new(document: &Document, rules: &RulesData, name: &str) -> Result<(), S
     Ok(())
 }
 
-/// What was said of a clip is said of it under its new name, or of none.
+/// Rules about a clip follow it to its new name, or are removed with it.
 pub(crate) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>) {
     let is_named = |rules: &RulesData| {
         rules.contacts_of(clip).is_some()

@@ -244,7 +244,7 @@ fn the_walk_of_a_mesh_with_handles_is_a_small_skinned_clip() {
     for time in [0.0, 0.7, 2.2] {
         assert!(rms(&shape(&back, time), &shape(&baked, time)) < 1e-4 * size);
     }
-    // The made skeleton gives way to one of the shape, and the walk goes on.
+    // The skeleton made for the clip is replaced by one of the shape, and the walk keeps playing.
     let rigged = apply(&baked, Command::AddSkeleton { template: None });
     let names = |document: &Document| document.body.rig.as_ref().unwrap().find("hips");
     assert!(names(&rigged).is_some() && !rigged.flesh.bound && rigged.clips[0].name == "stroll");

@@ -15,7 +15,7 @@ fn quick(bones: usize) -> FitSettings {
 }
 
 fn fit(stack: &mut MotionStack, document: &Document, settings: &FitSettings) -> Arc<Fitted> {
-    stack.fit(document, settings, &mut Shapes::default(), &sinew_skin::no_progress).unwrap()
+    stack.fit(document, settings, &mut Stage::default(), &sinew_skin::no_progress).unwrap()
 }
 
 #[test]
@@ -63,17 +63,17 @@ fn a_stopped_fit_is_the_best_so_far_and_goes_on_when_asked_again() {
     let document = grown(Sample::Flag, 1_000);
     let n_rounds = AtomicUsize::new(0);
     let stop = |status: FitStatus| {
-        let is_late = status.stage == Stage::Refine && n_rounds.fetch_add(1, Ordering::Relaxed) >= 2;
+        let is_late = status.stage == FitStage::Refine && n_rounds.fetch_add(1, Ordering::Relaxed) >= 2;
         if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let stopped = stack.fit(&document, &quick(10), &mut Shapes::default(), &stop).unwrap();
+    let stopped = stack.fit(&document, &quick(10), &mut Stage::default(), &stop).unwrap();
     assert!(stopped.report.cancelled && stopped.skin.n_bones == 10);
     assert!(Arc::ptr_eq(&stopped, stack.ready_fit(&document, &quick(10)).unwrap()));
     let whole = fit(&mut stack, &document, &quick(10));
     assert!(!whole.report.cancelled && whole.errors.e_rms < stopped.errors.e_rms);
     // Before bones are placed there is nothing to keep, and what was there stays.
     let at_once = |_: FitStatus| ControlFlow::Break(());
-    let error = stack.fit(&document, &quick(5), &mut Shapes::default(), &at_once).unwrap_err();
+    let error = stack.fit(&document, &quick(5), &mut Stage::default(), &at_once).unwrap_err();
     assert!(matches!(error, SessionError::Cancelled), "{error}");
     assert!(Arc::ptr_eq(&whole, stack.fitted().unwrap()));
 }
@@ -119,7 +119,7 @@ fn a_taken_skin_keeps_the_vertices_and_is_one_step() {
 #[test]
 fn an_export_goes_through_the_fit_without_fitting_twice() {
     let (mut stack, mut stage, mut warnings) =
-        (MotionStack::default(), Shapes::default(), Warnings::default());
+        (MotionStack::default(), Stage::default(), Warnings::default());
     let document = grown(Sample::Tablecloth, 1_000);
     let fitted = fit(&mut stack, &document, &quick(9));
     let params: ExportParams = serde_json::from_str(r#"{"format":"glb","what":"fit"}"#).unwrap();
@@ -138,7 +138,7 @@ fn an_export_goes_through_the_fit_without_fitting_twice() {
 fn what_cannot_be_fitted_is_refused_by_name() {
     let mut stack = MotionStack::default();
     let mut refuse = |document: &Document, settings: FitSettings| {
-        let done = stack.fit(document, &settings, &mut Shapes::default(), &sinew_skin::no_progress);
+        let done = stack.fit(document, &settings, &mut Stage::default(), &sinew_skin::no_progress);
         done.unwrap_err().to_string()
     };
     let still = Document::new(grown(Sample::Flag, 1_000).character());

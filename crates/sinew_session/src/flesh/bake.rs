@@ -49,7 +49,7 @@ pub struct FleshReport {
     pub warnings: Vec<String>,
 }
 
-/// What a bake stands on; parts are compared by identity, as everywhere in the stack.
+/// What a bake depends on; parts are compared by identity, as everywhere in the stack.
 #[derive(Debug, Clone)]
 pub(crate) struct FleshKey {
     body: Arc<Character>,
@@ -155,9 +155,9 @@ fn run(
     let n_steps = (1.0 / (key.fps * params.max_step) - 1e-6).ceil().max(1.0) as usize;
     let mut runner = Runner { simulation, key, standing: turned_pose(document), n_steps, n_frames: 0 };
     runner.begin(params.settle, params.max_step)?;
-    let mut hear = |share: f64| progress(FILL_SHARE + (1.0 - FILL_SHARE) * share);
+    let mut report = |share: f64| progress(FILL_SHARE + (1.0 - FILL_SHARE) * share);
     let (frames, steps, quality) =
-        simulate_flesh((&mut runner, &key.body.mesh), (key.fps, key.n_frames), &mut hear)?;
+        simulate_flesh((&mut runner, &key.body.mesh), (key.fps, key.n_frames), &mut report)?;
     if frames.len() < key.n_frames {
         return Err(SessionError::Cancelled);
     }
@@ -181,7 +181,7 @@ fn run(
     Ok(Fleshed { frames, report })
 }
 
-/// A simulation that follows a clip, or stands as its joints are turned.
+/// A simulation that follows a clip, or keeps the pose of its joints.
 struct Runner<'a> {
     simulation: Simulation,
     key: &'a FleshKey,

@@ -1,4 +1,4 @@
-//! Flesh that is simulated while somebody watches and takes hold of it.
+//! Flesh that is simulated while the user watches and pulls it.
 
 use crate::{
     Display, Document, FleshData, Frame, SessionError, flesh::pose_in, stage::frame_of_positions, turned_pose,
@@ -41,7 +41,7 @@ pub struct FleshStatus {
     pub dof: usize,
     /// Vertices that lie in no cell.
     pub uncovered: Vec<u32>,
-    /// Milliseconds a step.
+    /// Milliseconds per step.
     pub step_ms: f64,
     /// Simulated seconds per second.
     pub speed: f64,
@@ -100,7 +100,7 @@ impl LiveFlesh {
         is_same_body && (mine.cells, mine.bone_radius) == (new.cells, new.bone_radius)
     }
 
-    /// Go on by `elapsed` seconds towards what a document shows now, within `budget` seconds of work.
+    /// Advance by `elapsed` seconds towards what a document shows now, within `budget` seconds of work.
     ///
     /// # Errors
     /// If a setting is invalid, or a number is not finite.
@@ -165,7 +165,7 @@ impl LiveFlesh {
         self.push = self.push.take().filter(|(.., left)| *left > 0.0);
     }
 
-    /// Take hold of the surface at a vertex and draw it to a place; `None` lets go.
+    /// Grab the surface at a vertex and pull it to a place; `None` releases it.
     ///
     /// # Errors
     /// If there is no such vertex.

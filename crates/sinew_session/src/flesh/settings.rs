@@ -18,7 +18,7 @@ pub struct FleshSettings {
     pub stiffness: Option<f64>,
     /// Poisson's ratio.
     pub poisson: f64,
-    /// Kilograms a cubic metre.
+    /// Kilograms per cubic metre.
     pub density: f64,
     /// Damping of changes of shape, in seconds.
     pub damping: f64,
@@ -30,11 +30,11 @@ pub struct FleshSettings {
     pub gravity: [f64; 3],
     /// Longest step in seconds.
     pub step: f64,
-    /// Height of the floor, if there is one. A body without bones stands on one below it in any case.
+    /// Height of the floor, if there is one. A body without bones always rests on one below it.
     pub floor: Option<f64>,
     /// Coulomb's coefficient of everything solid.
     pub friction: f64,
-    /// What else is in the way.
+    /// Other obstacles.
     pub colliders: Vec<ColliderData>,
 }
 
@@ -49,7 +49,7 @@ pub enum ColliderData {
     Rod { ends: [[f64; 3]; 2], radius: f64 },
 }
 
-/// Colliders beyond which nobody meant it.
+/// Maximum number of colliders; more are taken for a mistake.
 const MAX_COLLIDERS: usize = 100;
 
 impl Default for FleshSettings {
@@ -136,7 +136,7 @@ impl FleshSettings {
     }
 }
 
-/// A body without bones would fall for ever: it stands on the ground below it.
+/// A body without bones would fall for ever: it rests on the ground below it.
 fn ground_of(document: &Document) -> Option<f64> {
     let is_hung = document.body.skin.is_some() && document.body.rig.is_some();
     (!is_hung).then(|| document.mesh().bounds()[0].y)

@@ -9,9 +9,9 @@ use sinew_flesh::{Baker, FleshError, FleshQuality, Simulation, StepReport};
 use sinew_geom::{Clip, Mesh, Warnings};
 use std::{ops::ControlFlow, time::Instant};
 
-/// Frame rates that make sense, in frames per second.
+/// Valid frame rates, in frames per second.
 const FPS_RANGE: [f64; 2] = [0.1, 10_000.0];
-/// Durations that make sense, in seconds.
+/// Valid durations, in seconds.
 const SECS_RANGE: [f64; 2] = [0.0, 100_000.0];
 
 /// Frames per second and number of frames of a simulation: those of the clip where nothing is given.

@@ -34,7 +34,7 @@ pub struct ActorSource {
 impl ActorSource {
     /// Landmarks about the hips.
     pub const LANDMARKS: Self = Self { knows_height: false, is_exact: false, floor: None, foot_slope: None };
-    /// A depth camera, or trackers that somebody wears.
+    /// A depth camera, or trackers worn on the body.
     pub const TRACKED: Self = Self { knows_height: true, ..Self::LANDMARKS };
     /// A motion file.
     pub const MOTION: Self = Self { is_exact: true, ..Self::TRACKED };
@@ -58,7 +58,7 @@ impl Actor {
 const FPS: f64 = 30.0;
 /// Cosine of the angle within which a body stands along an axis.
 const CLEARLY_UP: f64 = 0.85;
-/// Frames beyond which a recording is none that anybody performs.
+/// Maximum number of frames; longer recordings are taken for a mistake.
 const MAX_FRAMES: f64 = 1e6;
 const REMEDY: &str = "give a Kinect or landmark recording, a BVH file or an animated GLB of a person";
 

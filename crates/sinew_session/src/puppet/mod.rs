@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub struct PuppetData {
     /// The pairs, in order.
     pub pairs: Vec<Arc<Pair>>,
-    /// Joints with the limbs of the actor that move them, where the user said so.
+    /// Joints with the limbs of the actor that move them, where the user set them.
     pub limbs: Vec<(String, Vec<String>)>,
     /// How a body moves the character.
     pub settings: PuppetSettings,

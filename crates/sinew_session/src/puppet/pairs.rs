@@ -15,7 +15,7 @@ pub(super) fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
     Ok(BodyPose::new(joints))
 }
 
-/// What the user said of which limbs move which joints or handles, by their places among `names`.
+/// Which limbs move which joints or handles, as set by the user, by their places among `names`.
 pub(super) fn find_limbs<'a>(
     kind: &'static str,
     names: impl Iterator<Item = &'a str> + Clone,

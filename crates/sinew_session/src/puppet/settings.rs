@@ -28,7 +28,7 @@ pub struct PuppetSettings {
     /// Names of limbs that are not listened to.
     #[cfg_attr(feature = "ts", ts(type = "Limb[]"))]
     pub ignored: Vec<String>,
-    /// Seconds after which a lost body begins to stand.
+    /// Seconds until a body whose tracking was lost returns to rest.
     pub hold: f64,
     /// The most that negative weights sum to.
     pub limit: f64,
@@ -36,7 +36,7 @@ pub struct PuppetSettings {
     pub whole_body: bool,
     /// Whether the character travels with the actor.
     pub travel: bool,
-    /// Whether it stands on its feet.
+    /// Whether its feet are planted.
     pub feet: bool,
     /// Metres of the character for one of the actor; the ratio of their heights if absent.
     pub scale: Option<f64>,

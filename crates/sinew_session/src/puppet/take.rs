@@ -201,8 +201,8 @@ pub fn perform_take(
         after.clips.push(Arc::new(performance.clip(document, clip)?));
     } else {
         motion::check_frames(document, performance.report.n_frames, performance.fps)?;
-        let hear = |share: f64| progress(FOLLOW_SHARE + (1.0 - FOLLOW_SHARE) * share);
-        let frames = performance.surfaces(document, &hear)?;
+        let report = |share: f64| progress(FOLLOW_SHARE + (1.0 - FOLLOW_SHARE) * share);
+        let frames = performance.surfaces(document, &report)?;
         crate::add_motion_clip(&mut after, clip, performance.fps, frames)?;
     }
     Ok((after, performance.report))

@@ -61,7 +61,7 @@ fn killing_it_loses_a_moment_at_most() {
         // Names tell the millisecond. Some time passes between two of them, too.
         let named: u64 = document.name.trim_start_matches("worked on").trim().parse().unwrap();
         assert!(last - named < 5000, "{last} ms had passed, {named} ms were found");
-        // Nobody else may take it up as long as we look at it.
+        // No other process may open it as long as we hold it.
         assert!(Recovery::find_all(&root.join("journals")).is_empty());
         // Taken up, it is a session that can be recovered again.
         let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
@@ -82,7 +82,7 @@ fn a_long_journal_begins_again_and_going_back_beyond_it_is_kept() {
     session.apply(&Command::Rename { name: "first".into() }, None).unwrap();
     session.apply(&Command::Rename { name: "second".into() }, None).unwrap();
     session.flush();
-    // Twenty thousand vertices a line: more than the journal holds.
+    // Twenty thousand vertices per line: more than the journal holds.
     let vertices: Vec<u32> = (0..1000).cycle().take(400_000).collect();
     for stroke in 0..40 {
         let weight = if stroke % 2 == 0 { 1.0 } else { 0.5 };
@@ -180,7 +180,7 @@ fn recovered_work_can_be_undone_done_again_and_recovered() {
     std::fs::remove_dir_all(root).unwrap();
 }
 
-/// A save that ends after the work has gone on.
+/// A save that ends after more work was done.
 #[test]
 fn a_late_save_marks_what_was_saved_and_nothing_else() {
     let mut session = Session::new(BIPED.clone(), None, None);

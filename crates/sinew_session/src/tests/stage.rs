@@ -42,7 +42,7 @@ fn what_would_fill_the_memory_is_not_baked() {
     let stop = |_: f64| ControlFlow::Break(());
     let error = stack.run(&document, &params(fps), &mut stage, &stop).unwrap_err().to_string();
     assert!(error.contains("GB") && error.contains("fps"), "{error}");
-    // What it advises is accepted; stopped at once, since nobody wants it.
+    // What it advises is accepted; stopped at once, since the result is not needed.
     let advised: f64 = error.split("at most ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     let stopped = stack.run(&document, &params(advised), &mut stage, &stop);
     assert!(matches!(stopped, Err(SessionError::Cancelled)), "{advised}");

@@ -20,7 +20,7 @@ pub use regions::Grouping;
 pub use solvers::LsqrParams;
 
 use crate::{
-    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage,
+    BoneKind, FitReport, FitStage, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter,
     affine::update_affine,
     normal::Normal,
     params::{MAX_INFLUENCES, check_bones},
@@ -146,20 +146,6 @@ impl SkinFitter {
         deformation_of(&self.tracks, &self.rest)
     }
 
-    /// Regions of similar deformation: one number per facet.
-    ///
-    /// # Errors
-    /// As [`SkinFitter::facet_deformation`].
-    pub fn deformation_regions(
-        &self,
-        k: usize,
-        grouping: Grouping,
-        seed: u64,
-    ) -> Result<Vec<u16>, SkinError> {
-        let totals: Vec<f64> = self.facet_deformation()?.iter().map(FacetDeformation::total).collect();
-        Ok(regions_of(&self.rest, &totals, k, grouping, seed))
-    }
-
     /// Vertices at which the proxy joints are placed.
     ///
     /// # Errors
@@ -224,7 +210,7 @@ impl SkinFitter {
 }
 
 fn report_progress(progress: Progress, share: f64) -> Result<(), SkinError> {
-    let status = FitStatus { stage: Stage::Place, share, error: f64::NAN };
+    let status = FitStatus { stage: FitStage::Place, share, error: f64::NAN };
     if (progress)(status).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 

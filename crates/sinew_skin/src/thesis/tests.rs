@@ -93,11 +93,11 @@ fn joints_gather_where_the_surface_deforms() {
     let sequence = MeshSequence::new(mesh.clone(), frames.collect(), 24.0).unwrap();
     let fitter = fitter(&sequence);
     let params = ThesisParams { bones: 12, regions: 4, ..ThesisParams::default() };
-    let layout = fitter.lay_out(&params).unwrap();
-    let right = layout.joints.centers.iter().filter(|&&v| mesh.positions()[v as usize].x > 2.0).count();
+    let joints = fitter.proxy_joints(&params).unwrap();
+    let right = joints.iter().filter(|&&v| mesh.positions()[v as usize].x > 2.0).count();
     assert!(right >= 8, "{right} of 12 joints in the half that bends");
-    let even = fitter.lay_out(&ThesisParams { placement: Placement::PCenter, ..params }).unwrap();
-    let right = even.joints.centers.iter().filter(|&&v| mesh.positions()[v as usize].x > 2.0).count();
+    let even = fitter.proxy_joints(&ThesisParams { placement: Placement::PCenter, ..params }).unwrap();
+    let right = even.iter().filter(|&&v| mesh.positions()[v as usize].x > 2.0).count();
     assert!((4..=8).contains(&right), "{right} of 12 evenly spread joints");
     let deformation = fitter.facet_deformation().unwrap();
     let calm = deformation.iter().zip(mesh.faces()).filter(|(_, f)| mesh.positions()[f[0] as usize].x < 1.5);

@@ -121,7 +121,7 @@ fn add_skeleton(studio: &Studio, template: Option<&str>) -> anyhow::Result<Skele
     })
 }
 
-/// Commands that work on the whole surface: nobody waits for them, and nothing is locked meanwhile.
+/// Commands that work on the whole surface: they run outside the locks, so that no other request waits for them.
 fn is_heavy(command: &Command) -> bool {
     matches!(
         command,

@@ -67,7 +67,7 @@ impl Capability for ExamplesCapability {
     ) -> Option<Result<Shape, SessionError>> {
         let reach = self.search.lock().reach.clone()?;
         if !reach.serves(document) {
-            // The document has gone on without it.
+            // The document has changed meanwhile.
             self.end(engine.studio);
             return None;
         }
@@ -105,7 +105,7 @@ impl Gesture for ReachGoal {
         let document = studio.document();
         engine.prepare(&document)?;
         let capability = &studio.capabilities.examples;
-        // A copy is searched with, so that nobody waits for it.
+        // The search uses a copy, so that no other request waits for it.
         let (before, n_ended) = {
             let search = capability.search.lock();
             (search.reach.clone(), search.n_ended)
@@ -162,7 +162,7 @@ impl Request for ReachEnd {
 struct Sculpt {
     /// The stored pose that the present one is.
     example: Option<String>,
-    op: Touch,
+    op: BrushOp,
     view: ViewMatrix,
     at: Vec<Point2>,
     radius: f64,
@@ -176,7 +176,7 @@ struct Sculpt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(rename = "SculptOp")]
-enum Touch {
+enum BrushOp {
     Push,
     Pull,
     Smooth,
@@ -199,9 +199,9 @@ impl Request for Sculpt {
             bail!("a brush needs a radius above 0 and a strength within 0 and 1");
         }
         let op = match self.op {
-            Touch::Push => SculptOp::Push,
-            Touch::Pull => SculptOp::Pull,
-            Touch::Smooth => SculptOp::Smooth,
+            BrushOp::Push => SculptOp::Push,
+            BrushOp::Pull => SculptOp::Pull,
+            BrushOp::Smooth => SculptOp::Smooth,
         };
         let brush = SculptBrush { op, radius: self.radius, strength: self.strength };
         let (view, places) = (self.view, self.at);

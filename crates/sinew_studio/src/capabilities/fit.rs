@@ -96,13 +96,13 @@ impl Fit {
     fn fit(&self, studio: &Studio, job: &Job) -> Result<FitEnded, SessionError> {
         let document = studio.document();
         let (opened, mut stack) = studio.stack();
-        let hear = |status: FitStatus| {
+        let report = |status: FitStatus| {
             if status.error.is_finite() {
                 job.say(format!("error {:.4} % of the diagonal", status.error));
             }
             job.update(status.share)
         };
-        let fitted = stack.fit(&document, &self.settings, &mut Stage::default(), &hear)?;
+        let fitted = stack.fit(&document, &self.settings, &mut Stage::default(), &report)?;
         if !studio.store_stack(opened, stack) {
             return Err(SessionError::Cancelled);
         }

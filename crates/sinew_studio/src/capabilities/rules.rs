@@ -25,7 +25,7 @@ use ts_rs::TS;
 /// Faults of a text that pages show.
 const MAX_FAULTS: usize = 200;
 
-/// What the rules of the document come to, if somebody has looked.
+/// The solution of the document's rules, if a page has asked for it.
 #[derive(Debug, Default)]
 pub struct RulesCapability {
     ruled: Ranked<Option<Arc<Ruled>>>,
@@ -115,7 +115,7 @@ pub struct RuledPart;
 
 #[derive(Debug, Serialize, TS)]
 pub struct RuledState {
-    /// Null until somebody looks.
+    /// Null until a page asks for it.
     ruled: Option<RuledInfo>,
 }
 

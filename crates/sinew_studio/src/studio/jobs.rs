@@ -1,4 +1,4 @@
-//! Long work, and what pages hear of it.
+//! Long work, and what is reported of it to pages.
 
 use super::Studio;
 use crate::wire::{JobKind, JobState, Level, Notice, typed};
@@ -47,7 +47,7 @@ impl Studio {
         }
         let job = self.jobs.start(kind.name(), title);
         self.report_job(&job, false, None);
-        // Whatever it says of being cancelled, that is what happened.
+        // Whatever error cancelling caused, this is reported.
         let done =
             work(&job).map_err(|error| if job.is_cancelled() { SessionError::Cancelled } else { error });
         self.jobs.finish(&job);

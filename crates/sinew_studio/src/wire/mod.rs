@@ -1,4 +1,4 @@
-//! What pages and the studio say to each other, as types. Each is written once: messages are parsed into and written from
+//! The messages between pages and the studio, as types. Each is written once: messages are parsed into and written from
 //! these types, and `protocol.ts` and the tables of `PROTOCOL.md` are generated from them (see `document.rs`).
 //!
 //! Nothing here knows how messages travel: a socket carries them today.
@@ -35,7 +35,7 @@ pub struct Snapshot<'a> {
 /// How a request is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// At once, by whoever receives it: it must wait for nothing.
+    /// At once, on the thread that receives it: it must wait for nothing.
     Quick,
     /// On the page's own thread, in order, after the drags that came before it.
     Ordered,
@@ -43,10 +43,10 @@ pub enum Work {
     Long,
 }
 
-/// Bytes of a message, unless its kind says that it carries much.
+/// Maximum bytes of a message, unless its kind has a limit of its own.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Who asks.
+/// Where a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// What all pages share.
@@ -66,7 +66,7 @@ pub trait Request: DeserializeOwned + TS + Send + 'static {
     /// What is answered.
     type Reply: Serialize + TS + 'static;
 
-    /// How this one is run, where that depends on what it says.
+    /// How this one is run, where that depends on its fields.
     fn work(&self) -> Work {
         Self::WORK
     }

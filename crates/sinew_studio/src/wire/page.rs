@@ -1,4 +1,4 @@
-//! One page: what it says, what is done about it, and what it is sent. How messages travel is the transport's business.
+//! One page: its messages, what is done with them, and what it is sent. How messages travel is the transport's business.
 
 use super::{
     Ack, Context, ErrorFlag, GestureId, Level, Notice, Reply, Sent, Work,
@@ -249,7 +249,7 @@ fn start(studio: &Arc<Studio>, page: u64, id: Option<u64>, call: Box<dyn Call>, 
     }
 }
 
-/// A fault of ours is an error like any other: the page and the document go on.
+/// A panic is an error like any other: the page and the document remain usable.
 fn attempt(studio: &Arc<Studio>, page: u64, call: Box<dyn Call>) -> anyhow::Result<String> {
     let done = catch_unwind(AssertUnwindSafe(|| call.run(&Context { studio, page })));
     done.unwrap_or_else(|_| Err(anyhow::anyhow!(FAULT)))

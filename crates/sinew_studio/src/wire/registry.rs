@@ -1,4 +1,4 @@
-//! Everything that can be said on the wire, by name. Capabilities enter what they have, once.
+//! All messages of the wire, by name. Capabilities register theirs once.
 
 use super::{Choices, Context, Gesture, GestureId, Part, Request, Snapshot, Work};
 use crate::{capabilities::Capabilities, engine::Engine, studio::Studio};

@@ -59,7 +59,7 @@ fn targets_are_reached_for_and_taken_or_dropped_without_a_trace() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_said() {
+fn what_cannot_be_reached_is_reported() {
     let server = Server::sample("unreachable");
     let mut page = server.page();
     let far = json!({ "targets": [{ "handle": "hand.L", "position": [9.0, 9.0, 9.0] }] });

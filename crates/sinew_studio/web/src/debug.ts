@@ -17,6 +17,8 @@ export interface Debugging {
   ask(message: Outgoing): Promise<unknown>;
   perform(action: string): void;
   actions(): string[];
+  /** Every panel with its workspace. */
+  panels(): Record<string, string>;
   state(): unknown;
   selection(): { main: string | null; secondary: string[] };
   ready(): boolean;
@@ -47,6 +49,8 @@ export function exposeDebugging(context: Context): void {
     ask: (message) => socket.ask(message),
     perform,
     actions: () => actions().map(({ id }) => id),
+    panels: () =>
+      Object.fromEntries(CAPABILITIES.flatMap(({ panels }) => panels ?? []).map(({ id, workspace }) => [id, workspace])),
     state: () => store.doc,
     selection: () => ({ main: store.main, secondary: [...store.secondary] }),
     ready: () => store.doc !== null && viewport.mesh.nRender > 0 && viewport.isDressed,

@@ -1,4 +1,4 @@
-// Who wants to know what: typed events between modules that do not know each other.
+// Typed events between modules that do not import each other.
 
 type Listener<T> = (payload: T) => void;
 

@@ -49,7 +49,7 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
   if (taken !== 'stale') store.emit('frame', null);
 }
 
-/** Report what a large mesh costs, so that nobody wonders why it is slow. */
+/** Report that a large mesh makes the page slow. */
 function reportCost(n: number, bytes: number): void {
   const perFrame = n * BYTES_PER_VERTEX;
   toast(

@@ -1,4 +1,4 @@
-// What the page knows: the server's document, and what is this tab's own (selection, tool, look).
+// The state of the page: the server's document, and what belongs to this tab (selection, tool, look).
 import { Emitter } from './emitter';
 import type { Doc, HandleInfo, Job, Shown, Welcome } from './net/protocol';
 import type { Link } from './net/socket';

@@ -12,7 +12,7 @@
 //! - `weights`: mean over the vertices of the sum of differences of weights (0 to 2), and `replay`: how far vertices get off
 //!   when the file's clips play with the new weights (root mean square, percent of the diagonal).
 //!
-//! Not seen: whether weights are smooth, and the rigs of meshes that nobody rigged, except that there is one.
+//! Not seen: whether weights are smooth, and the rigs of meshes without a reference rig, except that there is one.
 
 use super::super::{
     Random,

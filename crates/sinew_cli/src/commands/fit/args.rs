@@ -20,7 +20,7 @@ pub struct FitArgs {
     /// clip
     #[arg(required = true)]
     pub sequences: Vec<PathBuf>,
-    /// Number of bones [default: about as many as are predicted to be needed that 99 of 100 facets lean by less than 12°, from 50
+    /// Number of bones [default: the number predicted to keep 99 % of the facet normals within 12°, from 50
     /// to 255 (127 affine ones), and fewer where the file would be larger than the frames; 50 with --decimate, --joints, --weights or
     /// --sample]
     #[arg(long, value_name = "K", conflicts_with = "error")]
@@ -28,7 +28,7 @@ pub struct FitArgs {
     /// Instead of a number of bones: use as few as reach this error, such as 0.1% of the diagonal (E_RMS_diag1)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub error: Option<f64>,
-    /// Bones per vertex at most; many players ignore more than 4 [default: 4, which every program takes]
+    /// Bones per vertex at most; many players ignore more than 4 [default: 4, which every program supports]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub influences: Option<u8>,
     /// Kind of bones: rigid ones play alike everywhere; affine ones also scale and shear

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const FAR_DIAGONALS: f64 = 200.0;
 
 /// Share of a frame by which a clip may be longer than its frames: times have single precision.
-const ROUNDING: f64 = 1e-3;
+const FRAME_ROUNDING: f64 = 1e-3;
 
 /// What readers say of coordinates that are not numbers.
 const NOT_FINITE: &str = "NaN or infinite";
@@ -34,7 +34,7 @@ pub struct Input {
 enum Kind {
     Folder(Box<SequenceFolder>),
     Frames(Box<MeshSequence>, Surface),
-    /// A skinned character whose first clip is sampled: so many frames, at so many a second.
+    /// A skinned character whose first clip is sampled: its number of frames, and frames per second.
     Played(Box<Character>, usize, f64),
 }
 
@@ -72,7 +72,7 @@ impl Input {
         Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind })
     }
 
-    /// How far the mesh has to be moved so that single precision, which is all that glTF has, tells its vertices apart:
+    /// How far the mesh has to be moved so that single precision, which is all that glTF has, can represent its vertices:
     /// not at all, unless it lies far out.
     pub fn needed_offset(&self) -> DVec3 {
         let [low, high] = self.rest.bounds();
@@ -154,7 +154,7 @@ fn frames_of(clip: &Clip, fps: Option<f64>) -> anyhow::Result<(usize, f64)> {
     let seconds = f64::from(clip.duration_secs());
     let last = (n_frames - 1) as f64;
     Ok(match fps {
-        Some(fps) => (n_frames + usize::from(last < seconds * fps - ROUNDING), fps),
+        Some(fps) => (n_frames + usize::from(last < seconds * fps - FRAME_ROUNDING), fps),
         None if n_frames > 1 && seconds > 0.0 => (n_frames, last / seconds),
         None => (n_frames, DEFAULT_FPS),
     })

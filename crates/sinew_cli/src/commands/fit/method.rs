@@ -4,8 +4,8 @@ use super::{FitArgs, Times};
 use crate::console::{Console, Progress};
 use sinew::session::MAX_FITTED_BONES;
 use sinew::skin::{
-    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge,
-    Placement, Queue, SkinError, SkinFit, SkinFitter, Stage, ThesisParams, TransformSolver,
+    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStage, FitStatus, Grouping, LsqrParams,
+    Merge, Placement, Queue, SkinError, SkinFit, SkinFitter, ThesisParams, TransformSolver,
 };
 use std::{
     ops::ControlFlow,
@@ -36,7 +36,7 @@ fn influences(args: &FitArgs) -> usize {
     args.influences.map_or(FitParams::default().influences.min(most), usize::from)
 }
 
-/// Most bones of a skin with so many joints, one of which is the root: bones that scale and shear take two each.
+/// Maximum number of bones of a skin with this number of joints, one of which is the root: bones that scale and shear take two each.
 pub fn most_bones(kind: BoneKind, joints: usize) -> usize {
     let joints_each = if kind == BoneKind::Affine { 2 } else { 1 };
     joints.saturating_sub(1) / joints_each
@@ -113,34 +113,34 @@ pub fn perform(
     let placed: Mutex<Option<Duration>> = Mutex::new(None);
     let start = Instant::now();
     let limit = args.seconds.map(Duration::from_secs_f64);
-    let hear = |status: FitStatus| show_progress(&progress, status, start, limit, &placed);
+    let report = |status: FitStatus| show_progress(&progress, status, start, limit, &placed);
     let params = default_params(args, seed);
     let mut n_fitted = fitter.n_vertices();
     let mut method = if is_thesis(args) { "thesis" } else { "default" };
     let fit = match (args.error, args.decimate, is_thesis(args)) {
         (Some(target), _, _) => {
             let bones = most_bones(args.transforms, most_joints(args)).min(MAX_FITTED_BONES);
-            fitter.fit_to_error(target, &FitParams { bones, ..params }, &hear)?
+            fitter.fit_to_error(target, &FitParams { bones, ..params }, &report)?
         }
         (None, Some(amount), false) => {
             let small = fitter.decimate(&decimate_params(args, amount))?;
             times.lap("decimate");
             (n_fitted, method) = (small.n_vertices(), "default, decimated");
-            fitter.fit_decimated(&params, &small, &hear)?
+            fitter.fit_decimated(&params, &small, &report)?
         }
         (None, None, false) if args.bones.is_none() => {
             let bones = params.bones.min(affordable);
-            fitter.fit_to_look(affordable, &FitParams { bones, ..params }, &hear)?
+            fitter.fit_to_look(affordable, &FitParams { bones, ..params }, &report)?
         }
-        (None, None, false) => fitter.fit(&params, &hear)?,
+        (None, None, false) => fitter.fit(&params, &report)?,
         (None, Some(amount), true) => {
             method = "thesis, decimated";
             let decimate = decimate_params(args, amount);
-            let (fit, left) = fitter.fit_thesis_decimated(&thesis_params(args, seed), &decimate, &hear)?;
+            let (fit, left) = fitter.fit_thesis_decimated(&thesis_params(args, seed), &decimate, &report)?;
             n_fitted = left;
             fit
         }
-        (None, None, true) => fitter.fit_thesis(&thesis_params(args, seed), &hear)?,
+        (None, None, true) => fitter.fit_thesis(&thesis_params(args, seed), &report)?,
     };
     times.lap("fit");
     if let Some(placed) = placed.into_inner().ok().flatten() {
@@ -164,7 +164,7 @@ fn show_progress(
     limit: Option<Duration>,
     placed: &Mutex<Option<Duration>>,
 ) -> ControlFlow<()> {
-    if status.stage == Stage::Refine
+    if status.stage == FitStage::Refine
         && let Ok(mut placed) = placed.lock()
     {
         placed.get_or_insert_with(|| start.elapsed());
@@ -174,7 +174,11 @@ fn show_progress(
     }
     let _ = progress.update(status.share);
     let is_over = limit.is_some_and(|limit| start.elapsed() > limit);
-    if is_over && status.stage == Stage::Refine { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if is_over && status.stage == FitStage::Refine {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
 }
 
 #[cfg(test)]

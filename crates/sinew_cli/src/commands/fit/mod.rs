@@ -131,8 +131,8 @@ fn streamed(
     let quiet = |_: f64| {};
     let mut frames = Frames { inputs, warnings: Warnings::default(), progress: &quiet };
     let params = method::default_params(args, seed);
-    let hear = |status: sinew::skin::FitStatus| progress.update(status.share);
-    let done = fit_streamed(inputs[0].rest(), &mut frames, &params, n_sample, &hear);
+    let show = |status: sinew::skin::FitStatus| progress.update(status.share);
+    let done = fit_streamed(inputs[0].rest(), &mut frames, &params, n_sample, &show);
     frames.warnings.messages.into_iter().for_each(|message| warnings.push(message));
     let (fit, errors) = done.map_err(|error| named(error, args))?;
     times.lap("fit");
@@ -192,10 +192,10 @@ fn read(
     warnings: &mut Warnings,
 ) -> anyhow::Result<SkinFitter> {
     let progress = console.progress("reading");
-    let hear = |share: f64| {
+    let show = |share: f64| {
         let _ = progress.update(share);
     };
-    let mut frames = Frames { inputs, warnings: Warnings::default(), progress: &hear };
+    let mut frames = Frames { inputs, warnings: Warnings::default(), progress: &show };
     let fitter = SkinFitter::new(inputs[0].rest(), &mut frames);
     frames.warnings.messages.into_iter().for_each(|message| warnings.push(message));
     fitter.map_err(|error| named(error, args))

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Rounds in which the linear fit learns where the simulated body really comes to rest.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 #[derive(Args)]
 pub struct MuscleFitArgs {
@@ -90,7 +90,7 @@ pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
     let fitter = TemplateFitter::new(&statics, &lattice, (template, &guide), &points, posed.rotations())?;
     let prepare_ms = start.elapsed().as_secs_f64() * 1e3;
     let (mut found, mut fit_ms, mut distance): (Option<TemplateFit>, f64, f64) = (None, 0.0, f64::INFINITY);
-    for round in 0..ROUNDS {
+    for round in 0..MAX_ROUNDS {
         let start = Instant::now();
         let fit = fitter.fit(&eta, &base, &targets, &params).map_err(|e| with_path(e, &args.muscles))?;
         if round == 0 {

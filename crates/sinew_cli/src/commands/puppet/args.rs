@@ -36,7 +36,7 @@ pub struct PuppetArgs {
     /// Follow a performer live: VMC over UDP at this address and port [default: 127.0.0.1:39539]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "source")]
     pub listen: Option<String>,
-    /// Listen to this sender only [default: the first one heard]
+    /// Listen to this sender only [default: the first that sends]
     #[arg(long, value_name = "ADDR[:PORT]", requires = "listen")]
     pub from: Option<String>,
     /// Send the moving character as VMC

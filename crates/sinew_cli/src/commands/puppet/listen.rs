@@ -9,7 +9,7 @@ use sinew::{
     formats::vmc::{VMC_PORT, VmcPacket, VmcReceiver, VmcSender},
     geom::{Pose, Rig, Warnings},
     puppet::{BodyJoint, BodyPose, RigBody},
-    session::{Acted, ActedShape, Actor, ActorSource, Document, MAX_TAKE_FRAMES, Puppet},
+    session::{Acted, ActedShape, Actor, ActorSource, DEFAULT_FPS, Document, MAX_TAKE_FRAMES, Puppet},
 };
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket},
@@ -20,8 +20,6 @@ use std::{
 const MAX_PACKETS: u32 = 8_000;
 /// Frames per second that are performed.
 const MAX_FRAMES: f64 = 240.0;
-/// Frames per second of the recording.
-const FPS: f64 = 30.0;
 /// How long silence may keep it from ending; a packet is taken the moment it comes.
 const MAX_SILENCE: Duration = Duration::from_millis(50);
 
@@ -38,12 +36,15 @@ pub fn listen(
     if let Some(seconds) = args.seconds {
         ensure!(seconds.is_finite() && seconds > 0.0, "--seconds is {seconds}; give more than 0");
     }
-    let mut stage = Stage::new(document, from)?;
-    run(&mut stage, address, to, args.seconds, console)?;
-    let mut report = stage.report();
-    if let (Some(output), false) = (&args.output, stage.frames.is_empty()) {
-        let actor =
-            Actor { frames: std::mem::take(&mut stage.frames), fps: FPS, source: ActorSource::TRACKED };
+    let mut performance = LivePerformance::new(document, from)?;
+    run(&mut performance, address, to, args.seconds, console)?;
+    let mut report = performance.report();
+    if let (Some(output), false) = (&args.output, performance.frames.is_empty()) {
+        let actor = Actor {
+            frames: std::mem::take(&mut performance.frames),
+            fps: DEFAULT_FPS,
+            source: ActorSource::TRACKED,
+        };
         report["bytes"] = json!(write_take(document, &actor, output, warnings)?);
         report["written"] = json!(output.display().to_string());
     }
@@ -81,7 +82,7 @@ fn parse_sender(text: &str) -> anyhow::Result<(IpAddr, Option<u16>)> {
 }
 
 fn run(
-    stage: &mut Stage<'_>,
+    performance: &mut LivePerformance<'_>,
     address: SocketAddr,
     to: Option<SocketAddr>,
     seconds: Option<f64>,
@@ -93,38 +94,38 @@ fn run(
     socket.set_read_timeout(Some(MAX_SILENCE))?;
     let interrupt = Interrupt::listen();
     console.note(&format!("listening on {}; Ctrl-C ends", socket.local_addr()?));
-    // An end too far away to be a time is none.
+    // A duration beyond what the clock can hold means no end.
     let end = seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .and_then(|seconds| Instant::now().checked_add(seconds));
     let mut buffer = vec![0; 1 << 16];
     // Asked before each packet, so that a flood cannot keep it from ending.
     while !interrupt.is_pressed() && end.is_none_or(|end| Instant::now() < end) {
-        // Silence, a signal, and a peer that went away, which makes some systems fail once: the next may come all the same.
+        // A time-out, a signal, or a peer that closed its socket, for which some systems fail once: the next packet may still arrive.
         let Ok((n, sender)) = socket.recv_from(&mut buffer) else { continue };
-        if let (Some(packets), Some(to)) = (stage.hear(sender, &buffer[..n])?, to) {
+        if let (Some(packets), Some(to)) = (performance.receive(sender, &buffer[..n])?, to) {
             for packet in packets {
-                stage.n_sent += u64::from(socket.send_to(&packet, to).is_ok());
+                performance.n_sent += u64::from(socket.send_to(&packet, to).is_ok());
             }
         }
     }
     Ok(())
 }
 
-/// A character that is moved, and who moves it.
-struct Stage<'a> {
+/// A character that follows a performer live.
+struct LivePerformance<'a> {
     rig: Option<&'a Rig>,
     puppet: Puppet,
     receiver: VmcReceiver,
     body: RigBody,
     sender: Option<VmcSender>,
     from: Option<(IpAddr, Option<u16>)>,
-    /// The one that was heard first.
+    /// The first sender, if none was named.
     first: Option<SocketAddr>,
     began: Instant,
     frames: Vec<(f64, BodyPose)>,
     tally: Tally,
-    /// Packets looked at in the present second.
+    /// The current second, and how many packets were processed in it.
     window: (u64, u32),
     n_packets: u64,
     n_garbage: u64,
@@ -134,7 +135,7 @@ struct Stage<'a> {
     n_sent: u64,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> LivePerformance<'a> {
     fn new(document: &'a Document, from: Option<(IpAddr, Option<u16>)>) -> anyhow::Result<Self> {
         let puppet = Puppet::new(document, ActorSource::TRACKED)?;
         let receiver = VmcReceiver::default();
@@ -163,8 +164,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Take a packet; gives what is to be sent on if it ended a frame.
-    fn hear(&mut self, sender: SocketAddr, bytes: &[u8]) -> anyhow::Result<Option<Vec<Vec<u8>>>> {
+    /// Process a packet; returns the packets to send on if it ended a frame.
+    fn receive(&mut self, sender: SocketAddr, bytes: &[u8]) -> anyhow::Result<Option<Vec<Vec<u8>>>> {
         self.n_packets += 1;
         if !self.is_ours(sender) {
             self.n_foreign += 1;
@@ -183,7 +184,7 @@ impl<'a> Stage<'a> {
             VmcPacket::Taken => None,
             VmcPacket::Frame(pose) => Some(pose),
         };
-        // Whoever speaks the protocol first is listened to from then on.
+        // From the first valid packet on, only its sender is listened to.
         self.first.get_or_insert(sender);
         pose.map_or(Ok(None), |pose| self.follow(time, &pose))
     }
@@ -228,7 +229,7 @@ impl<'a> Stage<'a> {
     }
 
     fn report(&self) -> Value {
-        let mut report = self.tally.report(FPS);
+        let mut report = self.tally.report(DEFAULT_FPS);
         let performer = self.first.map(|first| first.to_string());
         let missing = self.receiver.missing();
         let parts = [

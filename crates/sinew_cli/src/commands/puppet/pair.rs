@@ -15,12 +15,9 @@ use sinew::{
     },
     geom::{Character, Pose, Rig, Warnings},
     puppet::{BodyPose, Calibration},
-    session::{Document, open_file},
+    session::{DEFAULT_FPS, Document, open_file},
 };
 use std::path::Path;
-
-/// Frames per second by which frames of the character's clips are counted.
-const FPS: f64 = 30.0;
 
 pub fn run(args: &PairArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
@@ -102,7 +99,7 @@ fn read_target(document: &Document, at: Option<&str>) -> anyhow::Result<PairTarg
 
 fn pose_at(character: &Character, rig: &Rig, at: &str) -> anyhow::Result<Pose> {
     let (clip, time) = match (at.parse::<u32>(), at.rsplit_once(':')) {
-        (Ok(frame), _) => (None, f64::from(frame) / FPS),
+        (Ok(frame), _) => (None, f64::from(frame) / DEFAULT_FPS),
         (_, Some((clip, secs))) => {
             (Some(clip), secs.parse().with_context(|| format!("{secs:?} is no time in seconds"))?)
         }
@@ -111,7 +108,7 @@ fn pose_at(character: &Character, rig: &Rig, at: &str) -> anyhow::Result<Pose> {
     let clip = find_clip(character, clip)?;
     let end = f64::from(clip.duration_secs());
     ensure!(
-        (0.0..=end + 0.5 / FPS).contains(&time),
+        (0.0..=end + 0.5 / DEFAULT_FPS).contains(&time),
         "clip {:?} lasts {end:.2} s; {time:.2} s is outside",
         clip.name
     );

@@ -21,7 +21,7 @@ const NEAR_BEST_SHARE: f64 = 0.05;
 /// Energies below this count as zero.
 const MIN_ENERGY: f64 = 1e-7;
 /// Number of examples that are tried for being dropped or replaced.
-const CANDIDATES: usize = 2;
+const N_CANDIDATES: usize = 2;
 /// First weight of an example that is added.
 const ADDED_WEIGHT: f64 = 0.2;
 /// How often examples are replaced by others.
@@ -181,7 +181,7 @@ impl Search<'_, '_> {
             let before = self.best.0;
             let settled = without
                 .into_iter()
-                .take(CANDIDATES)
+                .take(N_CANDIDATES)
                 .map(|(_, fewer)| self.settle(fewer, SETTLING_STEPS, f64::INFINITY));
             let Some((_, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             in_vain = if self.best.0 < before { 0 } else { in_vain + 1 };
@@ -216,7 +216,7 @@ impl Search<'_, '_> {
             more.sort_by(|a, b| a.0.total_cmp(&b.0));
             let settled = more
                 .into_iter()
-                .take(CANDIDATES)
+                .take(N_CANDIDATES)
                 .map(|(_, more)| self.settle(more, SETTLING_STEPS, f64::INFINITY));
             let Some((value, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             if value >= reached {
@@ -251,7 +251,7 @@ impl Search<'_, '_> {
                 others.push((self.descent.energy.of(&other), other));
             }
             others.sort_by(|a, b| a.0.total_cmp(&b.0));
-            for (_, other) in others.into_iter().take(CANDIDATES) {
+            for (_, other) in others.into_iter().take(N_CANDIDATES) {
                 self.settle(other, SETTLING_STEPS, before);
             }
             if self.best.0 >= before {

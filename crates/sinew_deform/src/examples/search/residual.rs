@@ -23,9 +23,9 @@ const MAX_SHIFT: f64 = 0.5;
 /// Shifting by a unit costs as much as turning by this angle: limbs bend rather than stretch.
 const SHIFT_EFFORT: f64 = 8.0;
 /// Rounds of linearising.
-const ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 /// A target nearer than this, in units, counts as reached.
-const MET: f64 = 1e-9;
+const REACHED_DISTANCE: f64 = 1e-9;
 
 /// Screws on top of a blend that bring the handles to their targets, or as near as small motions can.
 pub fn reach(space: &PoseSpace, weights: &[f64], targets: &[Target], last: Option<&Residual>) -> Vec<Screw> {
@@ -40,10 +40,10 @@ pub fn reach(space: &PoseSpace, weights: &[f64], targets: &[Target], last: Optio
     // Pinned handles come last and therefore win where not all targets can be met.
     let mut effort = vec![1.0; n];
     let (mut places, mut slopes) = (Places::new(n), Slopes::default());
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         space.place_with_slopes(weights, &screws, &space.tree.order, &mut places, &mut slopes);
         let missed: Vec<DVec3> = targets.iter().map(|t| t.position - places.grip[t.handle]).collect();
-        if missed.iter().all(|r| r.length() < MET * space.unit) && within(space, &screws) {
+        if missed.iter().all(|r| r.length() < REACHED_DISTANCE * space.unit) && within(space, &screws) {
             break;
         }
         let rows = rows(space, targets, &places, &slopes);

@@ -13,7 +13,7 @@
 use super::{ControlLattice, Row, Scheme, Solid, rules::split, topology::Topology};
 
 /// Squarings of a local matrix: its second eigenvalue is about one half, so that 2⁷ steps leave nothing of it.
-const SQUARINGS: usize = 7;
+const N_SQUARINGS: usize = 7;
 
 /// Row of the limit position of each of some nodes of a lattice of hexahedra.
 pub fn limit_rows(lattice: &ControlLattice, nodes: &[u32], scheme: Scheme) -> Vec<Row> {
@@ -134,7 +134,7 @@ pub(super) fn settled(topology: &Topology, lattice: &ControlLattice, node: u32, 
     for (row, &fine) in finer.iter().enumerate() {
         rows[fine as usize].iter().for_each(|&(column, w)| matrix[row * n + column as usize] = w);
     }
-    for _ in 0..SQUARINGS {
+    for _ in 0..N_SQUARINGS {
         matrix = squared(&matrix, n);
     }
     let row = &matrix[own as usize * n..][..n];

@@ -80,7 +80,7 @@ pub struct ControlLattice {
 }
 
 /// Bad cells of which no more are named.
-const NAMED: usize = 8;
+const MAX_NAMED_CELLS: usize = 8;
 
 impl ControlLattice {
     /// Check and keep. `creases` are edges that stay sharp, `corners` nodes that stay where they are.
@@ -136,8 +136,8 @@ impl ControlLattice {
             let number = self.cells[..=cell].iter().filter(|other| other.name() == kind).count();
             format!("{kind} {number}")
         };
-        let mut names: Vec<String> = folded.iter().take(NAMED).map(name).collect();
-        if folded.len() > NAMED {
+        let mut names: Vec<String> = folded.iter().take(MAX_NAMED_CELLS).map(name).collect();
+        if folded.len() > MAX_NAMED_CELLS {
             names.push("…".into());
         }
         Err(FleshError::FoldedCells {

@@ -180,11 +180,11 @@ fn curves_move_the_skin_and_belts_hold_it() {
         .iter()
         .find_map(|&j| Belt::around(&simulation, &character.mesh, (&rig.joints()[j].name, 0.5), 1.0).ok())
         .unwrap();
-    assert!(belt.n_points() > 3, "{}", belt.n_points());
     let held = driven(&character, &set, Curve::constant(1.0), vec![belt.clone()], &[0.0]);
     let free = driven(&character, &set, Curve::constant(1.0), vec![], &[0.0]);
     let mut pins = Vec::new();
     belt.pin(&[], &mut pins);
+    assert!(pins.len() > 3, "{}", pins.len());
     let baker = Baker::new(&character, None, &params(300).into(), &mut quiet()).unwrap();
     let at_rest = |pin: &crate::Pin| pin.point.evaluate(&baker.body().lattice, baker.body().lattice.nodes());
     assert!(pins.iter().all(|pin| at_rest(pin).distance(pin.target) < 1e-5));

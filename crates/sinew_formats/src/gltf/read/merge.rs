@@ -53,7 +53,7 @@ impl Has {
         self.influences = self.influences.max(width);
     }
 
-    /// Bytes a vertex will take.
+    /// Bytes that a vertex takes.
     pub fn vertex_size(&self) -> usize {
         size_of::<DVec3>() + 12 + 8 + 16 + 6 * self.influences
     }

@@ -21,14 +21,14 @@ use std::{
 
 /// Seconds from one shape to the next.
 const FRAME: f64 = 1.0 / 60.0;
-/// Share of that which steps may take: others want to work, too.
+/// Share of that which steps may take; the rest is left to other threads.
 const BUDGET: f64 = 0.7;
-/// How often pages are sent how it goes.
+/// How often its state is sent to pages.
 const REPORT_EVERY: Duration = Duration::from_millis(300);
 
 /// What is shared of the simulation.
 #[derive(Debug, Default)]
-pub struct Stage {
+pub struct LiveStage {
     wanted: Mutex<Wanted>,
     bell: Condvar,
     shown: Ranked<Option<Arc<Shape>>>,
@@ -77,7 +77,7 @@ struct Shape {
     cells: Cells,
 }
 
-impl Stage {
+impl LiveStage {
     /// What pages want, for a moment; nothing else is locked meanwhile.
     pub fn wanted(&self) -> MutexGuard<'_, Wanted> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)

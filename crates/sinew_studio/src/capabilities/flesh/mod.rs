@@ -18,7 +18,7 @@ use crate::{
 };
 use anyhow::{Context as _, ensure};
 use glam::{DQuat, DVec2, DVec3};
-use live::Stage;
+use live::LiveStage;
 use paint::PaintStiffness;
 use serde::{Deserialize, Serialize};
 use sinew::{
@@ -35,7 +35,7 @@ use ts_rs::TS;
 /// Flesh that is simulated.
 #[derive(Debug, Default)]
 pub struct FleshCapability {
-    stage: Stage,
+    stage: LiveStage,
 }
 
 impl Capability for FleshCapability {
@@ -48,7 +48,7 @@ impl Capability for FleshCapability {
             .request::<ShowCells>()
             .request::<PaintStiffness>()
             .request::<PutJoint>()
-            .gesture::<Touch>()
+            .gesture::<FleshTouch>()
             .part::<FleshPart>()
             .part::<LivePart>();
     }
@@ -94,9 +94,8 @@ impl FleshCapability {
 /// What the pointer does to the flesh while it drags.
 #[derive(Debug, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(rename = "FleshTouch")]
-enum Touch {
-    /// Hold the surface at a vertex and draw it to a place; null releases it. It is released when the gesture ends, and
+enum FleshTouch {
+    /// Pull the surface at a vertex to a place; null releases it. It is released when the gesture ends, and
     /// is no step of history.
     Grab(Option<Grab>),
     /// Turn a joint about an axis of the world, from how it was turned when the gesture began.
@@ -126,7 +125,7 @@ struct Grab {
     to: Point3,
 }
 
-impl Gesture for Touch {
+impl Gesture for FleshTouch {
     const NAME: &'static str = "flesh";
 
     fn apply(self, engine: &mut Engine<'_>, gesture: GestureId) -> Result<(), SessionError> {
@@ -180,8 +179,8 @@ fn turned(
     Some((rest.inverse() * spin * rest * from.normalize()).normalize().to_array())
 }
 
-/// Simulate flesh at the rate of the display, on what is shown: clips of the skeleton play with it, all else stands as its
-/// joints are turned.
+/// Simulate flesh at the rate of the display, on what is shown: clips of the skeleton play with it, all else keeps the pose of its
+/// joints.
 #[derive(Debug, Deserialize, TS)]
 struct SetLive {
     on: bool,

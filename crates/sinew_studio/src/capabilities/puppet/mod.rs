@@ -109,7 +109,7 @@ impl Capability for PuppetCapability {
         self.theatre().is_acting()
     }
 
-    /// The puppet is taken out for as long as the surface is solved, so that nobody waits for it.
+    /// The puppet is taken out for as long as the surface is solved, so that no other request waits for it.
     fn shape(
         &self,
         engine: &mut Engine<'_>,
@@ -158,7 +158,7 @@ enum Cue {
     Camera(Sight),
 }
 
-/// Landmarks of one picture; none if nobody was seen.
+/// Landmarks of one picture; none if no body was found.
 #[derive(Debug, Deserialize, TS)]
 struct Sight {
     /// Seconds.

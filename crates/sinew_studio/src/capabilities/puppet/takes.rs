@@ -72,7 +72,7 @@ impl Request for EndTake {
     }
 }
 
-/// Frames in order of time; a recording that was played round and round goes on.
+/// Frames in order of time; a recording that was played in a loop continues.
 fn rising(frames: Vec<(f64, BodyPose)>) -> Vec<(f64, BodyPose)> {
     let (mut offset, mut last) = (0.0, f64::NEG_INFINITY);
     let rise = |(time, body): (f64, BodyPose)| {

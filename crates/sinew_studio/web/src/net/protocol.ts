@@ -142,7 +142,7 @@ export type CommandReply = Done | Baked | Refitted | FleshBaked | SkeletonReport
 /** Rules that cannot hold together. */
 export type ConflictInfo = { lines: Array<number>, ranges: Array<string>, message: string, };
 
-/** When a part of a foot stands. */
+/** When a part of a foot is planted. */
 export type Contact = {
   /** Joint that carries the foot. */
   foot: string;
@@ -405,7 +405,7 @@ export type FleshSettings = {
   stiffness: number | null;
   /** Poisson's ratio. */
   poisson: number;
-  /** Kilograms a cubic metre. */
+  /** Kilograms per cubic metre. */
   density: number;
   /** Damping of changes of shape, in seconds. */
   damping: number;
@@ -417,11 +417,11 @@ export type FleshSettings = {
   gravity: [number, number, number];
   /** Longest step in seconds. */
   step: number;
-  /** Height of the floor, if there is one. A body without bones stands on one below it in any case. */
+  /** Height of the floor, if there is one. A body without bones always rests on one below it. */
   floor: number | null;
   /** Coulomb's coefficient of everything solid. */
   friction: number;
-  /** What else is in the way. */
+  /** Other obstacles. */
   colliders: Array<Collider>;
 };
 
@@ -592,7 +592,7 @@ export type LiveStatus = {
   dof: number;
   /** Vertices that lie in no cell. */
   uncovered: Array<number>;
-  /** Milliseconds a step. */
+  /** Milliseconds per step. */
   step_ms: number;
   /** Simulated seconds per second. */
   speed: number;
@@ -749,7 +749,7 @@ export type PuppetSettings = {
   mirror: boolean;
   /** Names of limbs that are not listened to. */
   ignored: Limb[];
-  /** Seconds after which a lost body begins to stand. */
+  /** Seconds until a body whose tracking was lost returns to rest. */
   hold: number;
   /** The most that negative weights sum to. */
   limit: number;
@@ -757,7 +757,7 @@ export type PuppetSettings = {
   whole_body: boolean;
   /** Whether the character travels with the actor. */
   travel: boolean;
-  /** Whether it stands on its feet. */
+  /** Whether its feet are planted. */
   feet: boolean;
   /** Metres of the character for one of the actor; the ratio of their heights if absent. */
   scale: number | null;
@@ -1001,7 +1001,7 @@ export type ShownMuscle = {
   reach: number;
 };
 
-/** Landmarks of one picture; none if nobody was seen. */
+/** Landmarks of one picture; none if no body was found. */
 export type Sight = {
   /** Seconds. */
   time: number;
@@ -1130,7 +1130,7 @@ export type WalkSettings = {
   gait: string | null;
   /** Metres per second; what suits the body if absent. */
   speed: number | null;
-  /** Points to go along, in metres from where it stands: to its left, and ahead. Steady steps that can be repeated if empty. */
+  /** Points to go along, in metres from where the body is: to its left, and ahead. Steady steps that can be repeated if empty. */
   line: Array<[number, number]>;
   /** What it goes over; level ground if absent. */
   ground: Ground | null;
@@ -1410,7 +1410,7 @@ export type State = {
   paths: Paths;
   drawn: DrawnPaths;
 } & { rules: Rules, grounds: Array<DrawnGround>, } & {
-  /** Null until somebody looks. */
+  /** Null until a page asks for it. */
   ruled: Ruled | null;
 } & {
   /** Null if there is none. */

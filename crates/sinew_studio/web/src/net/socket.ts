@@ -4,7 +4,7 @@ import type { Incoming, Outgoing } from './protocol';
 
 export type Link = 'connecting' | 'open' | 'lost';
 
-/** An answer that says no, in the server's words. */
+/** The server's error message. */
 export class Refused extends Error {
   constructor(
     message: string,

@@ -15,7 +15,7 @@ export function mainFile(files: Dropped[]): Dropped | undefined {
     const at = READABLE.findIndex((end) => f.name.toLowerCase().endsWith(`.${end}`));
     return at < 0 ? READABLE.length : at;
   };
-  // Without a known ending the server still says what is wrong with it.
+  // Without a known ending the server still reports what is wrong with it.
   return [...files].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name))[0];
 }
 

@@ -40,7 +40,7 @@ const RATE_OVER = 10;
 export class Camera extends Emitter<Events> {
   readonly video = el('video', { muted: true, playsinline: true, 'aria-label': 'Camera' });
   state: CameraState = 'off';
-  /** Frames a second that are tracked, and milliseconds that each takes. */
+  /** Frames tracked per second, and milliseconds that each takes. */
   rate = 0;
   ms = 0;
   private network: Network = 'full';

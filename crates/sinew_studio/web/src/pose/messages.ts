@@ -7,7 +7,7 @@ export type Network = 'lite' | 'full';
 export type ToTracker = { pictures: ReadableStream<VideoFrame> } | { image: ImageBitmap; time: number };
 
 /**
- * Landmarks: 33 times x, y, z and visibility, and 33 times x, y in the picture; null if nobody is visible. `time` is that
+ * Landmarks: 33 times x, y, z and visibility, and 33 times x, y in the picture; null if no body is visible. `time` is that
  * of the picture, `done` when it was processed, which took `ms`.
  */
 export type FromTracker =

@@ -5,7 +5,7 @@ import { clock, type FromTracker, type ToTracker } from './messages';
 const say = (message: FromTracker): void => self.postMessage(message);
 const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whoever starts this thread names it after the network that it is to use. */
+/** The name of this thread is the network that it uses. */
 const modelAssetPath = `pose-${self.name}.task`;
 
 /** Pictures are scaled by the graphics card or its stand-in; the networks run on the processor, which is everywhere. */

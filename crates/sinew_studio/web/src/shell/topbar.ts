@@ -149,7 +149,11 @@ function menuButton(title: string, ids: string[], isFirst: boolean): View {
       'data-testid': `menubar-${title.toLowerCase()}`,
       onclick: open,
       onkeydown: (event: KeyboardEvent) => {
-        if (event.key === 'ArrowDown') open(event);
+        if (event.key !== 'ArrowDown') return;
+        open(event);
+        // Else the bar would go on to its next menu.
+        event.preventDefault();
+        event.stopPropagation();
       },
       // As in every menu bar: once one is open, passing over another opens that.
       onpointerenter: (event: Event) => {

@@ -1,4 +1,4 @@
-// Who gets the pointer: navigation, the gizmo, the modal move, or the tool in hand.
+// What receives the pointer: navigation, the gizmo, the modal move, or the active tool.
 import { store } from '../app';
 import type { ToolSpec } from '../capability';
 import { showShape } from '../display';
@@ -46,7 +46,7 @@ export class ToolManager {
     this.changed(store.tool);
   }
 
-  /** Let go of whatever is being done; true if there was something. */
+  /** Cancel what is in progress; true if there was something. */
   cancel(): boolean {
     const busy = this.pressed !== null || this.modal.active || this.gizmo.dragging || this.sizing !== null;
     if (this.sizing) store.setOptions({ brushPx: this.sizing.from });

@@ -10,7 +10,7 @@ const pan: Navigation = (viewport, from, to) => viewport.rig.pan(to.clientX - fr
 const zoom: Navigation = (viewport, from, to) =>
   viewport.rig.zoom(1.006 ** (to.clientY - from.clientY + from.clientX - to.clientX));
 
-/** Does a press move the camera, whatever tool is in hand? */
+/** Does a press move the camera, whatever tool is active? */
 export function navigationOf(event: PointerEvent, prefs: Prefs): Navigation | null {
   if (prefs.keys === 'industry' && event.altKey) return [orbit, pan, zoom][event.button] ?? null;
   if (event.button === 1) {

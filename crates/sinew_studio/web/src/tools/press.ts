@@ -83,7 +83,7 @@ export abstract class PressTool<T> implements Tool {
     this.stage.viewport.rig.orbit(to.clientX - from.clientX, to.clientY - from.clientY);
   }
 
-  /** Let go of the press: it was not meant for this. */
+  /** Release the press: it was not meant for this. */
   protected forget(): void {
     this.press = null;
   }

@@ -365,7 +365,7 @@ export function iconButton(
   );
 }
 
-/** A button with words, and what it says when it is pointed at. */
+/** A button with text and a tooltip. */
 export function button(
   id: string,
   label: Views,

@@ -49,7 +49,7 @@ export function toast(level: Level, text: string, actions: ToastAction[] = []): 
     if (other.querySelector('p')?.textContent === text) other.remove();
   }
   region.append(item);
-  // What waits for an answer is not pushed out by what does not.
+  // Toasts that wait for an answer are not removed to make room for others.
   if (region.children.length > MAX_TOASTS) region.querySelector('.toast:not(:has(.row))')?.remove();
   if (SHOWN_MS[level] > 0 && actions.length === 0) setTimeout(close, SHOWN_MS[level]);
   return {

@@ -47,7 +47,7 @@ export function mountTooltips(): void {
   document.addEventListener('pointermove', (event) => {
     pointer = placeOf(event);
   });
-  // Whoever uses the keyboard sees them, too.
+  // Focus from the keyboard shows them, too.
   document.addEventListener('focusin', (event) => {
     if ((event.target as Element | null)?.matches(':focus-visible')) showLater(event);
   });

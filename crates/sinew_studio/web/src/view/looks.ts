@@ -29,7 +29,7 @@ export class Looks {
     this.materials = new Materials(changed);
   }
 
-  /** Materials for a look; the ones made before are let go. `appearance` is where those of the document are. */
+  /** Materials for a look; the previous ones are disposed. `appearance` is where those of the document are. */
   surface({ look, xray, wireframe: wired }: Style, mesh: MeshBuffers, appearance: string): Material | Material[] {
     for (const material of this.made) material.dispose();
     const found = look === 'textured' ? this.materials.get(appearance) : null;

@@ -61,7 +61,7 @@ export class Viewport {
     this.sharpness = new Sharpness(this.renderer.getContext(), () => this.request());
     this.light = new Light(this.renderer, this.scene);
     for (const mesh of [this.surface, this.wire, this.ghost, this.twin]) {
-      // The engine knows the bounds; three would compute them from every vertex.
+      // The engine sends the bounds; three would compute them from every vertex.
       mesh.frustumCulled = false;
       mesh.visible = false;
     }

@@ -15,7 +15,7 @@ use std::{
 const MOMENTS: usize = 24;
 /// Shorter edges, as a share of the diagonal, count as this long: their stretch is invisible.
 const MIN_EDGE_SHARE: f64 = 1e-3;
-/// Edges over so many times as long as in the skin are stretched.
+/// Edges longer than in the skin by more than this factor are stretched.
 pub const LONG_EDGE: f64 = 2.0;
 /// Deviation, in percent of the diagonal, that is drawn red.
 const RED: f64 = 5.0;

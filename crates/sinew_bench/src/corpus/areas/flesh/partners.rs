@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 /// How near, as a share of the diagonal, a written vertex must lie to where it is expected.
 const SAME_PLACE_SHARE: f64 = 1e-4;
 
-/// Partners of those written vertices (`used` among all, with their places at rest) of which the order tells them.
+/// Partners of those written vertices (`used` among all, with their places at rest) as their order gives them.
 pub fn by_order(source: &Scene, baked: &Scene, used: &[u32], rest: &[DVec3]) -> Vec<Option<u32>> {
     let none = vec![None; used.len()];
     let total = source.n_vertices();

@@ -43,9 +43,9 @@ use std::{
 /// Words of the product's warnings about what it leaves out.
 pub const DAMAGE_WORDS: &[&str] = &["not kept", "left out", "not supported", "dropped"];
 
-/// A BVH up to so many bytes is short.
+/// A BVH with up to this many bytes is short.
 const SHORT_CLIP: u64 = 600_000;
-/// A BVH of a whole body has so many joints.
+/// A BVH of a whole body has at least this many joints.
 const JOINTS: usize = 15;
 /// How far a handle is moved, as a share of the diagonal.
 const MOVE: f64 = 0.05;

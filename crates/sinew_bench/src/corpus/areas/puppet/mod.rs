@@ -1,7 +1,7 @@
 //! Puppetry: a character follows a recorded actor at once, gets as far as its legs carry it, keeps the actor's time, and neither
 //! tears nor shakes.
 //!
-//! First as anybody begins, without pairs of poses (`without_pairs`). Where the product wants pairs and the rig has clips, the
+//! First with the defaults, without pairs of poses (`without_pairs`). Where the product wants pairs and the rig has clips, the
 //! judge makes four as a user would (standing at rest; the actor's strides at the strides of the rig's gait) and measures that:
 //! * `travel_ratio`, `stand_travel`: the way of the character in its heights, against the actor's in the actor's.
 //! * `limb_stretch`, `limb_stretch_max`, `edge_stretch`: distances of joints and edges against rest, beyond what the rig's own
@@ -37,12 +37,12 @@ const N_ROWS: usize = 30;
 /// A sample of actors on rigs, a third of them recordings, half of the rigs humanoids.
 ///
 /// Not planned: clips of something else than a person, of less than a second, or that this player cannot play; recordings in
-/// the plane, too short, or in which nobody is tracked; rigs without legs; and rigs that are no humanoids and have no clip to
+/// the plane, too short, or in which no body is tracked; rigs without legs; and rigs that are no humanoids and have no clip to
 /// make pairs with.
 pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
     let items = distinct(items);
     let is_motion = |item: &Item| item.kind == Kind::Clip || (item.kind == Kind::Rig && item.n_clips > 0);
-    // Landmarks are lists of numbers, which nothing but reading tells from other JSON.
+    // Landmarks are lists of numbers, which only reading distinguishes from other JSON.
     let is_recording =
         |item: &Item| matches!(item.kind, Kind::Recording | Kind::Other) && item.bytes < 8 << 20;
     let long = |actor: &Actor| actor.body.is_humanoid && actor.times.last().is_some_and(|t| *t >= 1.0);

@@ -56,7 +56,7 @@ pub fn make(
 }
 
 /// Frames of the file that a user would choose: the first in which the actor stands and, of one who strides, the left foot
-/// furthest ahead, the right one, and in between; of anybody else, poses as different as can be. Poses that hardly differ from
+/// furthest ahead, the right one, and in between; of others, poses as different as possible. Poses that hardly differ from
 /// an earlier one are left out, as the pairs would contradict each other.
 fn actor_frames(actor: &Actor) -> Vec<usize> {
     let body = &actor.body;

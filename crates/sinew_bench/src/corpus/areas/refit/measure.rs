@@ -124,7 +124,7 @@ pub fn turn_off(source: &Body, target: &Body) -> Option<f64> {
 }
 
 /// Mean angle in degrees between the ways that the bodies go, each seen from where it faces, over half seconds in which the
-/// source gets ahead: somebody who walks forward must not walk backward on another body.
+/// source gets ahead: a clip that walks forward must not walk backward on another body.
 pub fn course_off(source: &Body, target: &Body) -> Option<f64> {
     let w = ((0.5 / source.motion.step).round() as usize).max(1);
     let mut angles = Vec::new();
@@ -173,7 +173,7 @@ pub fn jump(source: &Body, target: &Body, matches: &[Match]) -> (f64, usize, usi
         matches.iter().map(|m| (asked(m), m.target)).collect()
     };
     let mut worst = (0.0, 0, 0);
-    // How far a cut of the source itself goes on another body is anybody's choice.
+    // How far a cut of the source itself moves another body is not defined.
     let cuts = cuts(source);
     for (steps, joint) in &pairs {
         for k in (1..n).filter(|k| !cuts.iter().any(|cut| k.abs_diff(*cut) <= 1)) {

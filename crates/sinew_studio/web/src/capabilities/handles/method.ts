@@ -8,7 +8,7 @@ import { h, type View } from '../../ui/view';
 const METHOD_LABELS: Record<string, string> = {
   guided: 'Guided (fast, smooth)',
   arap: 'As rigid as possible',
-  lipman: 'Laplacian (thesis)',
+  lipman: 'Laplacian (Hansen 2006)',
   skin: 'Skin (bones and weights, as exported)',
 };
 

@@ -11,7 +11,7 @@ const SPACING = 4;
 export class RegionTool implements Tool {
   readonly cursor = 'crosshair';
   private start: PointerEvent | null = null;
-  /** A lasso ends where it began, so that its end says nothing. */
+  /** A lasso ends where it began, so that its end does not matter. */
   private moved = false;
   private path: { x: number; y: number; at: Point }[] = [];
 

@@ -61,7 +61,7 @@ export function Bake({ player }: { player: Player }): View {
     ),
     row('fps', fpsField({ id: 'bake-fps', value: fps, set: (to) => set({ fps: to }) })),
     button('bake', 'Bake and play', () => void bake(), { class: 'primary', disabled: !isReady }),
-    h('p.note', { 'data-testid': 'bake-said', role: 'status' }, report),
+    h('p.note', { 'data-testid': 'bake-report', role: 'status' }, report),
   );
 }
 

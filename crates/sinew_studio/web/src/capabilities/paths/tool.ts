@@ -24,7 +24,7 @@ const isWalk = (): boolean => pathOptions.value.path === 'walk';
 
 export class PathTool extends PressTool<number> {
   readonly cursor = 'crosshair';
-  /** Where a dragged point is at present, before the server knows. */
+  /** Where a dragged point is at present, before the server has answered. */
   private draft: { index: number; at: Vec3 } | null = null;
   private asking = false;
 

@@ -26,7 +26,7 @@ export function Pairs(): View {
       ...pairs.map((pair, i) => card(pair, act?.weights?.[i] ?? 0)),
       pairs.length === 0 &&
         note(
-          'None. A character with arms and legs follows you without; others need two: stand still for “at rest”, then take a pose for another one of the character.',
+          'No pairs. A character with arms and legs follows you without them; others need two: stand still for “at rest”, then pair another pose.',
         ),
     ),
     residual(pairs.length > 0),

@@ -138,7 +138,7 @@ function Playing(): View {
 }
 
 const PHASES: { value: Phase; label: string; tip: string }[] = [
-  { value: 'pair', label: 'Pair poses', tip: 'Define which of your poses means which pose of the character' },
+  { value: 'pair', label: 'Pair poses', tip: 'Pair your poses with poses of the character' },
   { value: 'perform', label: 'Perform', tip: 'The character follows' },
 ];
 
@@ -176,7 +176,7 @@ function phaseRows(): View[] {
       button('pair', countDown === null ? 'Pair' : `Stop (${countDown})`, pair, {
         class: 'primary',
         icon: 'link',
-        tip: 'Your current pose means the pose that is shown',
+        tip: 'Pair your current pose with the pose that is shown',
       }),
       source === 'camera' &&
         checkbox('pair-patient', 'count down', patient, (on) => {

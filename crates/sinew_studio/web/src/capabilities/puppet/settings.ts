@@ -89,7 +89,7 @@ function blendRows({ whole_body, interpolation }: PuppetSettings): View[] {
         whole_body ? 'whole' : 'parts',
         [
           { value: 'parts', label: 'Limb by limb', tip: 'An arm does not affect a leg' },
-          { value: 'whole', label: 'Whole', tip: 'The body as a whole, as in the thesis' },
+          { value: 'whole', label: 'Whole', tip: 'The body as a whole, as in Sun (2017)' },
         ],
         (value) => puppetStage.set({ whole_body: value === 'whole' }),
       ),
@@ -102,7 +102,7 @@ function blendRows({ whole_body, interpolation }: PuppetSettings): View[] {
         interpolation,
         [
           { value: 'fk', label: 'Rotations', tip: 'Limbs keep their lengths' },
-          { value: 'linear', label: 'Matrices', tip: 'For comparison, as in the thesis: limbs shrink and shear' },
+          { value: 'linear', label: 'Matrices', tip: 'For comparison, as in Sun (2017): limbs shrink and shear' },
         ],
         (value) => puppetStage.set({ interpolation: value }),
       ),

@@ -26,7 +26,7 @@ class PuppetStage extends Emitter<{ change: null; act: null; take: string }> {
   frame = 0;
   /** Seconds until the pair is made; null if none is coming. */
   countDown: number | null = null;
-  /** Whether to count down first: nobody can pose for the camera with a hand on the mouse. */
+  /** Whether to count down first: one cannot pose for the camera with a hand on the mouse. */
   patient = true;
   private gesture: PoseGesture | null = null;
   private readonly clock = new Clock((seconds) => this.tick(seconds));

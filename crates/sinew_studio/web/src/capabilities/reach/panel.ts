@@ -32,7 +32,7 @@ export function ReachPanel(): View {
     ),
     h(
       'p.note',
-      { 'data-testid': 'reach-said', role: 'status', class: found && !found.reached ? 'missed' : '' },
+      { 'data-testid': 'reach-report', role: 'status', class: found && !found.reached ? 'missed' : '' },
       status(),
     ),
     h('h3', null, 'Targets'),

@@ -77,7 +77,7 @@ function settings(search: Search, known: Welcome['search']): View[] {
         set: (local) => set({ local }),
       }),
     ),
-    checkbox('search-in-order', 'Add examples one at a time (thesis)', search.in_order, (in_order) =>
+    checkbox('search-in-order', 'Add examples one at a time (Hansen 2006)', search.in_order, (in_order) =>
       set({ in_order }),
     ),
   ];

@@ -46,7 +46,7 @@ export function RefitPanel({ context: { player } }: { context: Context }): View 
     settingsSection(player),
     contactsSection(),
     runRow(player),
-    h('div.refit-said', { 'data-testid': 'refit-said', role: 'status' }, ...settings.report),
+    h('div.refit-report', { 'data-testid': 'refit-report', role: 'status' }, ...settings.report),
   );
 }
 
@@ -55,7 +55,7 @@ function settingsSection(player: Player): View {
   if (!hasSkeleton())
     return section(
       'Refit a clip',
-      note('This character has no skeleton, whose clips are moved to other ground.', 'refit-empty'),
+      note('Refitting needs a skeleton, and this character has none.', 'refit-empty'),
       addSkeletonRow('refit-add-skeleton'),
     );
   if (clip === undefined) {
@@ -116,7 +116,7 @@ function contactsSection(): View {
     'Contacts',
     note(
       `${found} Edit them on the timeline: drag their ends, drag on an empty row to add one, Del removes.`,
-      'contacts-said',
+      'contacts-report',
     ),
     h(
       'div.actions',

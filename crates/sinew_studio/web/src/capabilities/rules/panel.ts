@@ -23,7 +23,7 @@ export function RulesPanel({ context: { player } }: { context: Context }): View 
     return h(
       'div.properties.rules',
       { 'data-testid': 'rules' },
-      note('This character has no skeleton, which is what rules pose.', 'rules-empty'),
+      note('Rules need a skeleton, and this character has none.', 'rules-empty'),
       addSkeletonRow('rules-add-skeleton'),
     );
   ruleText.show();

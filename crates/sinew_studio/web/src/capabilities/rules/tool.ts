@@ -103,7 +103,7 @@ export class RulesTool extends PressTool<Hit> {
     else if (!thing && slot === 'point') void this.putMarker(event);
   }
 
-  /** A marker on the surface or on the ground under the pointer, and the rule goes on with it. */
+  /** A marker on the surface or on the ground under the pointer, and the rule continues with it. */
   private async putMarker(event: PointerEvent): Promise<void> {
     const { viewport } = this.stage;
     const hit = await pick(this.stage, event);
@@ -190,7 +190,7 @@ export class RulesTool extends PressTool<Hit> {
     g.globalAlpha = 1;
   }
 
-  /** From where a joint is to where its rule wants it. */
+  /** From where a joint is to where its rule requires it. */
   private drawMarks(g: CanvasRenderingContext2D, colour: Colour): void {
     const { ruled } = store.doc!;
     const conflicts = new Set(ruled?.solved?.conflicts.flatMap(({ lines }) => lines));

@@ -18,7 +18,7 @@ function options(): View[] {
       [
         { value: 'pull', label: 'Pull', tip: 'Outwards (Ctrl inverts)' },
         { value: 'push', label: 'Push', tip: 'Inwards (Ctrl inverts)' },
-        { value: 'smooth', label: 'Smooth', tip: 'Even out (Shift)' },
+        { value: 'smooth', label: 'Smooth', tip: 'Smooth out (Shift)' },
       ],
       (to) => sculptOptions.set({ op: to }),
     ),

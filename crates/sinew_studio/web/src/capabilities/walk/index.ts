@@ -29,7 +29,7 @@ class Chosen extends Emitter<{ change: null }> {
   /** Metres straight on; 0 is a loop. */
   distance = 0;
   ground: Ground = { flat: 0 };
-  said: { text: string; faults: string[] } | null = null;
+  report: { text: string; faults: string[] } | null = null;
 
   set(change: Partial<Chosen>): void {
     Object.assign(this, change);
@@ -53,7 +53,7 @@ async function add(player: Player): Promise<void> {
   if (!made) return;
   const legs = `${made.gait} on ${made.legs} legs at ${made.speed.toFixed(2)} m/s`;
   const feet = `feet slide ${made.slide_cm_s.toFixed(1)} cm/s at most and are lifted ${made.lift_cm.toFixed(1)} cm`;
-  chosen.set({ said: { text: `${legs}; ${feet}.`, faults: made.faults } });
+  chosen.set({ report: { text: `${legs}; ${feet}.`, faults: made.faults } });
   playNew(player, settings.clip);
 }
 
@@ -63,7 +63,7 @@ function WalkPanel({ context: { player } }: { context: Context }): View {
   if (!hasSkeleton())
     return section(
       'Walk',
-      note('This character has no skeleton to walk with.', 'walk-empty'),
+      note('Walking needs a skeleton, and this character has none.', 'walk-empty'),
       addSkeletonRow('walk-add-skeleton'),
     );
   const number = (id: string, label: string, value: number, max: number, set: (to: number) => void): View =>
@@ -101,9 +101,9 @@ function WalkPanel({ context: { player } }: { context: Context }): View {
     ),
     h(
       'div',
-      { 'data-testid': 'walk-said', role: 'status' },
-      chosen.said && note(chosen.said.text),
-      ...(chosen.said?.faults ?? []).map((fault) => h('p.note.missed', null, fault)),
+      { 'data-testid': 'walk-report', role: 'status' },
+      chosen.report && note(chosen.report.text),
+      ...(chosen.report?.faults ?? []).map((fault) => h('p.note.missed', null, fault)),
     ),
   );
 }
@@ -112,6 +112,6 @@ export const walk: Capability = {
   id: 'walk',
   panels: [{ id: 'walk', title: 'Walk', icon: 'feet', workspace: 'animate', view: WalkPanel }],
   start: () => {
-    store.on('opened', () => chosen.set({ said: null }));
+    store.on('opened', () => chosen.set({ report: null }));
   },
 };
