@@ -1,7 +1,10 @@
 //! The format of a file, and files that hold one mesh.
 
 use crate::{
-    Fault, FormatError, Model, Place, medit, obj, off, ply,
+    Fault, FormatError, Model, Place,
+    alembic::is_alembic,
+    medit, obj, off, ply,
+    point_cache::is_pc2,
     side_files::{SideFiles, check_within, side_files_in},
     stl,
     text::{file_error, without_mark},
@@ -26,6 +29,9 @@ pub enum Format {
     Bvh,
     Kinect,
     Landmarks,
+    Pc2,
+    Mdd,
+    Alembic,
 }
 
 impl Format {
@@ -42,6 +48,9 @@ impl Format {
             "bvh" => Self::Bvh,
             "txt" => Self::Kinect,
             "json" => Self::Landmarks,
+            "pc2" => Self::Pc2,
+            "mdd" => Self::Mdd,
+            "abc" => Self::Alembic,
             _ => return None,
         })
     }
@@ -53,6 +62,8 @@ impl Format {
         match () {
             () if starts(b"glTF") => Some(Self::Gltf),
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
+            () if is_pc2(bytes) => Some(Self::Pc2),
+            () if is_alembic(bytes) => Some(Self::Alembic),
             () if starts(b"HIERARCHY") => Some(Self::Bvh),
             () if starts(b"MeshVersionFormatted") => Some(Self::Medit),
             () if starts(b"OFF") || starts(b"COFF") => Some(Self::Off),
@@ -143,7 +154,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
 fn unreadable(path: &Path) -> FormatError {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (cause, remedy) = match ending.as_str() {
-        "fbx" | "abc" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
+        "fbx" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
             (format!(".{ending} files are not read"), "open it in Blender and export it as glTF (.glb)")
         }
         "c3d" | "amc" | "asf" | "trc" => {
@@ -159,5 +170,6 @@ fn unreadable(path: &Path) -> FormatError {
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 
-const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, txt (Kinect), json (landmarks) \
+const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, abc, pc2 and mdd (beside their mesh), txt \
+                     (Kinect), json (landmarks) \
                      and folders of numbered meshes";

@@ -1,9 +1,9 @@
 //! Opening any file or folder.
 
 use crate::{
-    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, bvh,
+    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, alembic, bvh,
     format::{read_file, read_mesh},
-    gltf, recording,
+    gltf, point_cache, recording,
     side_files::side_files_in,
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
@@ -15,7 +15,7 @@ const DEFAULT_FPS: f64 = 30.0;
 /// Content of a file.
 #[derive(Debug)]
 pub enum Content {
-    /// A mesh.
+    /// A mesh, with the clip of its vertices if the file has one.
     Model(Box<Model>),
     /// A scene.
     Gltf(Box<GltfFile>),
@@ -80,6 +80,10 @@ pub fn read_content(
     Ok(match format {
         Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
+        Format::Pc2 | Format::Mdd => {
+            Content::Model(Box::new(point_cache::read_over_neighbour(bytes, path, root, warnings)?))
+        }
+        Format::Alembic => Content::Model(Box::new(alembic::read_alembic(bytes, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),
         mesh => Content::Model(Box::new(read_mesh(mesh, bytes, &side, &name, warnings)?)),

@@ -4,11 +4,24 @@ use super::output::Origin;
 use crate::console::Console;
 use anyhow::{Context, anyhow, bail, ensure};
 use sinew::{
-    formats::{Content, paths::read_ground, read_any},
+    formats::{Content, paths::read_ground, read_any, read_cache_over},
     geom::{Character, Warnings, body_map::BodyMap, path::Ground},
     session::{Placement, SkeletonReport, add_skeleton, has_skeleton},
 };
 use std::path::Path;
+
+/// Any file; a point cache over the mesh of another file, if one is given.
+pub fn read_over(
+    path: &Path,
+    mesh: Option<&Path>,
+    fps: Option<f64>,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Content> {
+    Ok(match mesh {
+        Some(mesh) => Content::Model(Box::new(read_cache_over(path, mesh, fps, warnings)?)),
+        None => read_any(path, warnings)?,
+    })
+}
 
 /// A character with a surface, and the file it comes from.
 pub fn read_surface(

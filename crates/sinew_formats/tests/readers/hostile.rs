@@ -1,7 +1,10 @@
 //! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within
 //! minutes.
 
-use sinew_formats::{FormatError, bvh, handles, medit, moves, no_side_files, obj, off, ply, recording, stl};
+use sinew_formats::{
+    FormatError, alembic, bvh, handles, medit, moves, no_side_files, obj, off, ply, point_cache, recording,
+    stl,
+};
 use sinew_geom::{Mesh, Warnings};
 
 type Read = fn(&[u8]) -> Result<(), FormatError>;
@@ -16,6 +19,8 @@ pub const READERS: &[(&str, Read)] = &[
     ("solids", |b| medit::read_solids(b, "a.mesh").map(drop)),
     ("bvh", |b| bvh::read_bvh(b, "a.bvh", &mut Warnings::default()).map(drop)),
     ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
+    ("abc", |b| alembic::read_alembic(b, "a.abc", &mut Warnings::default()).map(drop)),
+    ("pc2", |b| point_cache::read_point_cache(b, "a.pc2", None, &mut Warnings::default()).map(drop)),
     ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),
     ("handles", |b| handles::read_handles(b, &Mesh::default(), "a.json").map(drop)),
     ("moves", |b| moves::read_moves(b, "a.json").map(drop)),

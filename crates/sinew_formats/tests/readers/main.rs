@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test may fail anywhere.
 
 mod bvh;
+mod caches;
 mod hostile;
 mod judges;
 mod obj;

@@ -29,6 +29,7 @@ pub use sequence::{morph_sequence, read_morph_sequence};
 use super::parts::{self, SurfaceParts};
 use super::schema::{Object, Root};
 use super::source_file::Host;
+use super::unpack::{self, unpacked};
 use crate::{
     Fault, FormatError,
     side_files::{SideFiles, side_files_in},
@@ -38,8 +39,7 @@ use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
 
 /// What to do about compressed files.
-const DECOMPRESS: &str =
-    "decompress it first, by `npx @gltf-transform/cli copy IN OUT` or by exporting it without compression";
+const DECOMPRESS: &str = "export it without compression";
 
 /// Everything read from a glTF file.
 #[derive(Debug, Clone)]
@@ -80,6 +80,7 @@ pub fn read_gltf(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, warnings)?;
     with_source(bytes, side, name, warnings, |source, warnings| {
         ignored::warn_ignored(source.decoder.root, warnings);
         Ok(file_of(source))
@@ -104,6 +105,7 @@ pub fn read_gltf_with_host(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, warnings)?;
     let kept: RefCell<BTreeMap<String, Arc<Vec<u8>>>> = RefCell::default();
     let recorded = |file: &str| {
         if let Some(bytes) = kept.borrow().get(file) {
@@ -193,6 +195,7 @@ pub fn read_views(
     name: &str,
     indices: &[usize],
 ) -> Result<Vec<Vec<u8>>, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, &mut Warnings::default())?;
     let fail = |faults| FormatError::faults(name, faults);
     let container = container::split_container(bytes).map_err(|fault| fail(vec![fault]))?;
     let root = json::parse_root(&container).map_err(fail)?;
@@ -215,7 +218,7 @@ fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
     }
     for (index, name) in root.extensions_required.iter().enumerate() {
         match name.as_str() {
-            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            _ if unpack::is_unpacked(name) => {
                 let path = format!("/extensionsRequired/{index}");
                 faults.push(Fault::json(path, format!("{name} is not supported")).with_remedy(DECOMPRESS));
             }
