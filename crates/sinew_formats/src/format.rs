@@ -1,4 +1,4 @@
-//! The format of a file, and files that hold one mesh.
+//! | "3ds"The format of a file, and files that hold one mesh.
 
 use crate::{
     Fault, FormatError, Model, Place,
@@ -8,6 +8,7 @@ use crate::{
     side_files::{SideFiles, check_within, side_files_in},
     stl,
     text::{file_error, without_mark},
+    usd::is_usd,
 };
 use sinew_geom::Warnings;
 use std::{
@@ -32,6 +33,7 @@ pub enum Format {
     Pc2,
     Mdd,
     Alembic,
+    Usd,
 }
 
 impl Format {
@@ -51,6 +53,7 @@ impl Format {
             "pc2" => Self::Pc2,
             "mdd" => Self::Mdd,
             "abc" => Self::Alembic,
+            "usd" | "usda" | "usdc" | "usdz" => Self::Usd,
             _ => return None,
         })
     }
@@ -64,6 +67,7 @@ impl Format {
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
             () if is_pc2(bytes) => Some(Self::Pc2),
             () if is_alembic(bytes) => Some(Self::Alembic),
+            () if is_usd(bytes) => Some(Self::Usd),
             () if starts(b"HIERARCHY") => Some(Self::Bvh),
             () if starts(b"MeshVersionFormatted") => Some(Self::Medit),
             () if starts(b"OFF") || starts(b"COFF") => Some(Self::Off),
@@ -170,6 +174,6 @@ fn unreadable(path: &Path) -> FormatError {
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 
-const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, abc, pc2 and mdd (beside their mesh), txt \
+const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, usd, usda, usdc, usdz, abc, pc2 and mdd (beside their mesh), txt \
                      (Kinect), json (landmarks) \
                      and folders of numbered meshes";

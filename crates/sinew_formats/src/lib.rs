@@ -30,6 +30,7 @@ mod side_files;
 pub mod skeleton;
 pub mod stl;
 mod text;
+pub mod usd;
 mod vertex_clip;
 pub mod vmc;
 

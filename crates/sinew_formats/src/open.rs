@@ -5,6 +5,7 @@ use crate::{
     format::{read_file, read_mesh},
     gltf, point_cache, recording,
     side_files::side_files_in,
+    usd,
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
 use std::path::Path;
@@ -84,6 +85,7 @@ pub fn read_content(
             Content::Model(Box::new(point_cache::read_over_neighbour(bytes, path, root, warnings)?))
         }
         Format::Alembic => Content::Model(Box::new(alembic::read_alembic(bytes, &name, warnings)?)),
+        Format::Usd => Content::Gltf(Box::new(usd::read_usd(bytes, &side, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),
         mesh => Content::Model(Box::new(read_mesh(mesh, bytes, &side, &name, warnings)?)),

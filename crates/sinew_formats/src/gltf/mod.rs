@@ -28,4 +28,5 @@ pub use read::{
     read_views,
 };
 pub use source_file::Host;
+pub(crate) use write::builder::pack_glb;
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -15,3 +15,4 @@ mod skeleton;
 mod stl;
 mod support;
 mod sweeps;
+mod usd;
