@@ -1,9 +1,11 @@
-//! | "3ds"The format of a file, and files that hold one mesh.
+//! The format of a file, and files that hold one mesh.
 
 use crate::{
     Fault, FormatError, Model, Place,
     alembic::is_alembic,
-    medit, obj, off, ply,
+    medit,
+    mvnx::is_mvnx,
+    obj, off, ply,
     point_cache::is_pc2,
     side_files::{SideFiles, check_within, side_files_in},
     stl,
@@ -34,6 +36,7 @@ pub enum Format {
     Mdd,
     Alembic,
     Usd,
+    Mvnx,
 }
 
 impl Format {
@@ -52,6 +55,7 @@ impl Format {
             "json" => Self::Landmarks,
             "pc2" => Self::Pc2,
             "mdd" => Self::Mdd,
+            "mvnx" => Self::Mvnx,
             "abc" => Self::Alembic,
             "usd" | "usda" | "usdc" | "usdz" => Self::Usd,
             _ => return None,
@@ -67,6 +71,7 @@ impl Format {
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
             () if is_pc2(bytes) => Some(Self::Pc2),
             () if is_alembic(bytes) => Some(Self::Alembic),
+            () if starts(b"<") && is_mvnx(text) => Some(Self::Mvnx),
             () if is_usd(bytes) => Some(Self::Usd),
             () if starts(b"HIERARCHY") => Some(Self::Bvh),
             () if starts(b"MeshVersionFormatted") => Some(Self::Medit),
@@ -158,7 +163,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
 fn unreadable(path: &Path) -> FormatError {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (cause, remedy) = match ending.as_str() {
-        "fbx" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
+        "fbx" | "dae" | "blend" | "3ds" | "x" | "max" | "ma" | "mb" => {
             (format!(".{ending} files are not read"), "open it in Blender and export it as glTF (.glb)")
         }
         "c3d" | "amc" | "asf" | "trc" => {
@@ -174,6 +179,5 @@ fn unreadable(path: &Path) -> FormatError {
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 
-const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, usd, usda, usdc, usdz, abc, pc2 and mdd (beside their mesh), txt \
-                     (Kinect), json (landmarks) \
-                     and folders of numbered meshes";
+const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, usd, usda, usdc, usdz, abc, pc2 and mdd (beside their \
+                     mesh), bvh, mvnx, txt (Kinect), json (landmarks) and folders of numbered meshes";

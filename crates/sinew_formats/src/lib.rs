@@ -15,6 +15,7 @@ pub mod handles;
 pub mod json;
 pub mod medit;
 pub mod moves;
+pub mod mvnx;
 mod names;
 pub mod obj;
 pub mod off;

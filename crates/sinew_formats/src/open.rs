@@ -3,7 +3,7 @@
 use crate::{
     BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, alembic, bvh,
     format::{read_file, read_mesh},
-    gltf, point_cache, recording,
+    gltf, mvnx, point_cache, recording,
     side_files::side_files_in,
     usd,
 };
@@ -85,6 +85,7 @@ pub fn read_content(
             Content::Model(Box::new(point_cache::read_over_neighbour(bytes, path, root, warnings)?))
         }
         Format::Alembic => Content::Model(Box::new(alembic::read_alembic(bytes, &name, warnings)?)),
+        Format::Mvnx => Content::Bvh(Box::new(mvnx::read_mvnx(bytes, &name, warnings)?)),
         Format::Usd => Content::Gltf(Box::new(usd::read_usd(bytes, &side, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),

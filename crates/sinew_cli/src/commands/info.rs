@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Show what a file holds, and what is wrong with it
 #[derive(Args)]
 pub struct InfoArgs {
-    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm), caches (abc, and pc2 and mdd beside their
+    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm, usd), caches (abc, and pc2 and mdd beside their
     /// mesh), motions (bvh, vrma), recordings (txt, json), or folders of numbered meshes
     #[arg(required = true)]
     pub files: Vec<PathBuf>,

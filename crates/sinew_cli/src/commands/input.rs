@@ -83,7 +83,7 @@ pub fn ensure_skeleton(
 /// The character with +Y up, as glTF has it, if it comes from a file that does not say which axis is up.
 fn upright(character: Character, path: &Path, console: &Console) -> anyhow::Result<Character> {
     let is = |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-    let says = ["glb", "gltf", "vrm"].iter().any(|e| is(e));
+    let says = ["glb", "gltf", "vrm", "usd", "usda", "usdc", "usdz"].iter().any(|e| is(e));
     let Some(rig) = character.rig.as_ref().filter(|_| !says) else { return Ok(character) };
     let up = BodyMap::read(rig, &[]).up;
     if up.y > 0.7 {

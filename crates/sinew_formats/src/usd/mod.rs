@@ -9,6 +9,7 @@
 
 mod binary;
 mod compose;
+mod described;
 mod mesh;
 mod numbers;
 mod packed;
@@ -79,6 +80,10 @@ fn to_glb(
         if let Err(fault) = stage.add_mesh(mesh, warnings) {
             faults.push(fault);
         }
+    }
+    // One broken mesh does not hide the others.
+    if faults.len() < meshes.len() {
+        faults.drain(..).for_each(|fault| warnings.push(format!("{}; left out", fault.cause)));
     }
     if meshes.is_empty() && stage.skeletons.is_empty() {
         let cause = "there is neither a mesh nor a skeleton in it that is shown";

@@ -84,6 +84,24 @@ fn alembic_faces_look_outwards() {
     }
 }
 
+/// Points that move below a transform that moves.
+#[test]
+fn alembic_points_and_transforms_move_together() {
+    let bytes = include_bytes!("../../../../fuzz/seeds/abc/moving.abc");
+    let mut warnings = Warnings::default();
+    let model = alembic::read_alembic(bytes, "moving.abc", &mut warnings).unwrap();
+    assert_eq!(warnings.messages, [""; 0]);
+    let played = sequence(&model);
+    assert_eq!((played.n_frames(), played.fps()), (2, 24.0));
+    assert_eq!(played.frames()[0], [Vec3::ZERO, Vec3::X, Vec3::Y]);
+    assert_eq!(
+        played.frames()[1],
+        [Vec3::new(0.0, 0.0, 2.0), Vec3::new(1.0, 0.0, 2.0), Vec3::new(0.0, 1.0, 3.0)]
+    );
+    let [a, b, c] = model.character.mesh.faces()[0].map(|v| played.frames()[0][v as usize]);
+    assert!((b - a).cross(c - a).z > 0.0, "clockwise faces are turned round");
+}
+
 #[test]
 fn damaged_alembic_files_give_an_error_or_a_mesh() {
     let Some(interop) = interop() else { return };

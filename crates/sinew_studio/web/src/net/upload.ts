@@ -7,7 +7,7 @@ export interface Dropped {
   file: File;
 }
 
-const READABLE = ['sinew.glb', 'glb', 'gltf', 'obj', 'ply', 'stl', 'off', 'bvh', 'fbx'];
+const READABLE = ['sinew.glb', 'glb', 'gltf', 'usdz', 'usdc', 'usda', 'usd', 'abc', 'pc2', 'mdd', 'obj', 'ply', 'stl', 'off', 'bvh', 'fbx'];
 
 /** The file of a drop that is opened; the others lie beside it (textures, buffers). */
 export function mainFile(files: Dropped[]): Dropped | undefined {
