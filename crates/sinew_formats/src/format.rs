@@ -6,7 +6,6 @@ use crate::{
     medit,
     mvnx::is_mvnx,
     obj, off, ply,
-    point_cache::is_pc2,
     side_files::{SideFiles, check_within, side_files_in},
     stl,
     text::{file_error, without_mark},
@@ -69,7 +68,7 @@ impl Format {
         match () {
             () if starts(b"glTF") => Some(Self::Gltf),
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
-            () if is_pc2(bytes) => Some(Self::Pc2),
+            () if starts(b"POINTCACHE2") => Some(Self::Pc2),
             () if is_alembic(bytes) => Some(Self::Alembic),
             () if starts(b"<") && is_mvnx(text) => Some(Self::Mvnx),
             () if is_usd(bytes) => Some(Self::Usd),

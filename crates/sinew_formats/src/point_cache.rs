@@ -32,7 +32,7 @@ pub struct PointCache {
 }
 
 /// Whether bytes begin as a PC2 file.
-pub(crate) fn is_pc2(bytes: &[u8]) -> bool {
+fn is_pc2(bytes: &[u8]) -> bool {
     bytes.starts_with(b"POINTCACHE2")
 }
 

@@ -1,4 +1,4 @@
-//! Caches, USD and compressed files from the command line: told about, converted, fitted, baked, written into.
+//! Caches, USD and compressed files from the command line: described, converted, fitted, baked, written into.
 
 use super::{Folder, QUAD, character, fails, ok};
 use std::path::Path;
@@ -8,7 +8,7 @@ fn seed(name: &str) -> String {
 }
 
 #[test]
-fn alembic_and_usd_are_told_converted_and_baked() {
+fn alembic_and_usd_are_described_converted_and_baked() {
     let folder = Folder::new("caches");
     for (name, joints, n_morphs) in
         [("abc/moving.abc", 0, 1), ("usd/skinned.usda", 2, 2), ("usd/moving.usda", 0, 2)]

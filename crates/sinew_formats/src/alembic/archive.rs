@@ -3,7 +3,7 @@
 //! # Source
 //! The layout is that of `AbcCoreOgawa` of Alembic 1.5 and later.
 //! # Limits
-//! Only what meshes and transforms need is told apart.
+//! Only what meshes and transforms need is read.
 
 use super::ogawa::{Data, Group, fault_at};
 use crate::Fault;

@@ -15,7 +15,6 @@ mod parts;
 mod read;
 pub(crate) mod schema;
 mod source_file;
-mod unpack;
 mod write;
 
 pub use appearance::{Appearance, Picture};

@@ -316,7 +316,7 @@ fn operation(kind: &str, values: &[f64]) -> Option<DMat4> {
 }
 
 fn set_matrix(node: &mut Json, matrix: DMat4) {
-    // What moves has to be told as shift, turn and scale.
+    // What moves has to be given as shift, turn and scale.
     set_trs(node, matrix);
     let (s, r, t) = matrix.to_scale_rotation_translation();
     if !DMat4::from_scale_rotation_translation(s, r, t)

@@ -202,6 +202,18 @@ fn broken_streams_are_named() {
         }
         // Damage within the binary chunk: an error with a place, or another mesh, never a panic.
         let start = 28 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let mut state = 1u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..100 {
+            let mut broken = bytes.clone();
+            for _ in 0..=random(8) {
+                broken[start + random(bytes.len() - start)] = random(256) as u8;
+            }
+            drop(read_gltf(&broken, &no_side_files, "a.glb", &mut Warnings::default()));
+        }
         let step = ((bytes.len() - start) / 60).max(1);
         for at in (start..bytes.len()).step_by(step).chain(start..(start + 40).min(bytes.len())) {
             let mut broken = bytes.clone();

@@ -444,9 +444,9 @@ fn mvnx_segments_are_where_the_file_says() {
     let mut world = Vec::new();
     rig.forward(&clip.sample(rig, clip.duration_secs()), &mut world).unwrap();
     for (joint, p) in numbers.as_chunks::<3>().0.iter().enumerate() {
-        let told = glam::DVec3::new(p[1], p[2], p[0]);
+        let said = glam::DVec3::new(p[1], p[2], p[0]);
         let found = world[joint].translation;
-        assert!(found.distance(told) < 2e-3, "{}: {found} instead of {told}", rig.joints()[joint].name);
+        assert!(found.distance(said) < 2e-3, "{}: {found} instead of {said}", rig.joints()[joint].name);
     }
     let bvh = std::fs::read(interop.join("bvh/test_mocap.bvh")).unwrap();
     let bvh = sinew_formats::bvh::read_bvh(&bvh, "take.bvh", &mut Warnings::default())

@@ -117,8 +117,9 @@ fn damaged_alembic_files_give_an_error_or_a_mesh() {
                 assert!(error.to_string().starts_with("a.abc"), "{error}");
             }
         };
-        (0..bytes.len()).step_by(3).for_each(|end| attempt(&bytes[..end]));
-        for at in 0..bytes.len() {
+        let step = 1 + bytes.len() / 2000;
+        (0..bytes.len()).step_by(step).for_each(|end| attempt(&bytes[..end]));
+        for at in (0..bytes.len()).step_by(step) {
             for flip in [0x01, 0x80, 0xFF] {
                 let mut broken = bytes.clone();
                 broken[at] ^= flip;

@@ -20,6 +20,7 @@ mod rig;
 pub(super) mod scene;
 mod sequence;
 pub(super) mod surface_parts;
+mod unpack;
 mod unscale;
 mod unshown;
 
@@ -29,7 +30,6 @@ pub use sequence::{morph_sequence, read_morph_sequence};
 use super::parts::{self, SurfaceParts};
 use super::schema::{Object, Root};
 use super::source_file::Host;
-use super::unpack::{self, unpacked};
 use crate::{
     Fault, FormatError,
     side_files::{SideFiles, side_files_in},
@@ -37,6 +37,7 @@ use crate::{
 use map::HostMap;
 use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
+use unpack::unpacked;
 
 /// What to do about compressed files.
 const DECOMPRESS: &str = "export it without compression";

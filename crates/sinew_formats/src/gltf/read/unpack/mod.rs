@@ -3,7 +3,7 @@
 //! # Source
 //! Khronos Group, `KHR_meshopt_compression`, `EXT_meshopt_compression`, `KHR_draco_mesh_compression`.
 //! # Cost
-//! Files without compression: one search for its name in the JSON text. Others are decoded and built anew once.
+//! Files without compression: one search for its name in the JSON text. Others are decoded and built again once.
 //! # Limits
 //! Numbers of nodes, meshes, accessors and buffer views stay what they are; new views are appended. Memory is charged to the
 //! budget of all accessors before it is allocated.
@@ -14,10 +14,12 @@ mod filters;
 mod indices;
 mod primitives;
 
-use super::read::accessor::{Decoder, width_of};
-use super::read::{container, json, resource::Buffers};
-use super::schema::{Object, Root};
-use super::write::builder::pack_glb;
+use super::accessor::{Decoder, width_of};
+use super::{container, json, resource::Buffers};
+use crate::gltf::{
+    pack_glb,
+    schema::{Object, Root},
+};
 use crate::{Fault, FormatError, side_files::SideFiles};
 use filters::Filter;
 use serde::Deserialize;
