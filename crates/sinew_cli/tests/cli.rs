@@ -5,6 +5,8 @@
 #[cfg(unix)]
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/caches.rs"]
+mod caches;
 #[path = "cli/every_character.rs"]
 mod every_character;
 #[path = "cli/examples.rs"]

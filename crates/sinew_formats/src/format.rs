@@ -1,10 +1,15 @@
 //! The format of a file, and files that hold one mesh.
 
 use crate::{
-    Fault, FormatError, Model, Place, fbx, medit, obj, off, ply,
+    Fault, FormatError, Model, Place,
+    alembic::is_alembic,
+    fbx, medit,
+    mvnx::is_mvnx,
+    obj, off, ply,
     side_files::{SideFiles, check_within, side_files_in},
     stl,
     text::{file_error, without_mark},
+    usd::is_usd,
 };
 use sinew_geom::Warnings;
 use std::{
@@ -27,6 +32,11 @@ pub enum Format {
     Fbx,
     Kinect,
     Landmarks,
+    Pc2,
+    Mdd,
+    Alembic,
+    Usd,
+    Mvnx,
 }
 
 impl Format {
@@ -44,6 +54,11 @@ impl Format {
             "fbx" => Self::Fbx,
             "txt" => Self::Kinect,
             "json" => Self::Landmarks,
+            "pc2" => Self::Pc2,
+            "mdd" => Self::Mdd,
+            "mvnx" => Self::Mvnx,
+            "abc" => Self::Alembic,
+            "usd" | "usda" | "usdc" | "usdz" => Self::Usd,
             _ => return None,
         })
     }
@@ -55,6 +70,10 @@ impl Format {
         match () {
             () if starts(b"glTF") => Some(Self::Gltf),
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
+            () if starts(b"POINTCACHE2") => Some(Self::Pc2),
+            () if is_alembic(bytes) => Some(Self::Alembic),
+            () if starts(b"<") && is_mvnx(text) => Some(Self::Mvnx),
+            () if is_usd(bytes) => Some(Self::Usd),
             () if starts(b"HIERARCHY") => Some(Self::Bvh),
             () if fbx::is_fbx(bytes) => Some(Self::Fbx),
             () if starts(b"MeshVersionFormatted") => Some(Self::Medit),
@@ -146,7 +165,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
 fn unreadable(path: &Path) -> FormatError {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (cause, remedy) = match ending.as_str() {
-        "abc" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
+        "dae" | "blend" | "3ds" | "x" | "max" | "ma" | "mb" => {
             (format!(".{ending} files are not read"), "open it in Blender and export it as glTF (.glb)")
         }
         "c3d" | "amc" | "asf" | "trc" => {
@@ -162,5 +181,5 @@ fn unreadable(path: &Path) -> FormatError {
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 
-const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, fbx, bvh, txt (Kinect), json (landmarks) \
-                     and folders of numbered meshes";
+const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, fbx, usd, usda, usdc, usdz, abc, pc2 and mdd (beside \
+                     their mesh), bvh, mvnx, txt (Kinect), json (landmarks) and folders of numbered meshes";

@@ -1,10 +1,11 @@
 //! Opening any file or folder.
 
 use crate::{
-    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, bvh, fbx,
+    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, alembic, bvh, fbx,
     format::{read_file, read_mesh},
-    gltf, recording,
+    gltf, mvnx, point_cache, recording,
     side_files::side_files_in,
+    usd,
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
 use std::path::Path;
@@ -15,7 +16,7 @@ const DEFAULT_FPS: f64 = 30.0;
 /// Content of a file.
 #[derive(Debug)]
 pub enum Content {
-    /// A mesh.
+    /// A mesh, with the clip of its vertices if the file has one.
     Model(Box<Model>),
     /// A scene: glTF, or what was translated to it.
     Gltf(Box<GltfFile>),
@@ -81,6 +82,12 @@ pub fn read_content(
         Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
         Format::Fbx => Content::Gltf(Box::new(fbx::read_fbx(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
+        Format::Pc2 | Format::Mdd => {
+            Content::Model(Box::new(point_cache::read_over_neighbour(bytes, path, root, warnings)?))
+        }
+        Format::Alembic => Content::Model(Box::new(alembic::read_alembic(bytes, &name, warnings)?)),
+        Format::Mvnx => Content::Bvh(Box::new(mvnx::read_mvnx(bytes, &name, warnings)?)),
+        Format::Usd => Content::Gltf(Box::new(usd::read_usd(bytes, &side, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),
         mesh => Content::Model(Box::new(read_mesh(mesh, bytes, &side, &name, warnings)?)),

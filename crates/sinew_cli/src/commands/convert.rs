@@ -1,5 +1,6 @@
 //! `sinew convert`: any readable format to any writable one.
 
+use super::input::read_over;
 use super::output::{
     Origin, OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
     write_sequence,
@@ -11,7 +12,7 @@ use glam::{DVec3, Vec3};
 use serde_json::json;
 use sinew::{
     deform::{HandleSet, SkinDeviation, measure_skin},
-    formats::{Content, GltfFile, gltf, read_any},
+    formats::{Content, gltf},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
     session::{Document, Placement, find_parts, parse_axis, with_handle_skeleton},
 };
@@ -27,6 +28,9 @@ pub struct ConvertArgs {
     pub input: PathBuf,
     /// File to write (glb, obj, ply, bvh), or a folder for a sequence of obj files
     pub output: PathBuf,
+    /// Mesh whose vertices the input moves: for point caches (pc2, mdd), else the mesh file of the same name beside them
+    #[arg(long, value_name = "FILE")]
+    pub mesh: Option<PathBuf>,
     /// Repair the mesh: merge coincident vertices, drop degenerate and duplicate faces, orient, split
     /// non-manifold places
     #[arg(long)]
@@ -128,9 +132,9 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     args.placement()?;
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("reading {}", args.input.display()));
-    let content = read_any(&args.input, &mut warnings)?;
+    let content = read_over(&args.input, args.mesh.as_deref(), args.fps, &mut warnings)?;
     let is_sequence = matches!(content, Content::Sequence(_));
-    let bakes = matches!(content, Content::Gltf(_)) && is_folder(&args.output);
+    let bakes = has_clip(&content) && is_folder(&args.output);
     check_name(&args.output, is_sequence || bakes)?;
     warn_of_unused(args, &content, &mut warnings);
     let written = write(content, args, &progress, &mut warnings).map_err(|error| named(error, args))?;
@@ -194,7 +198,10 @@ fn write(
             let name = args.input.file_stem().unwrap_or_default().to_string_lossy();
             write_sequence(&sequence, folder.surface(), &name, &args.output, warnings)
         }
-        Content::Gltf(file) if is_folder(&args.output) => bake(&file, args, warnings),
+        Content::Gltf(file) if is_folder(&args.output) => bake(&file.character, args, warnings),
+        Content::Model(model) if is_folder(&args.output) && !model.character.clips.is_empty() => {
+            bake(&model.character, args, warnings)
+        }
         other => {
             let mut character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
             options.origin.parts = args.chosen_parts(&character, options.origin.host.as_deref())?;
@@ -204,6 +211,15 @@ fn write(
         }
     };
     Ok((n_bytes?, None))
+}
+
+/// Whether a file could be written frame by frame: any scene, which may lack the clip, and a mesh that has one.
+fn has_clip(content: &Content) -> bool {
+    match content {
+        Content::Gltf(_) => true,
+        Content::Model(model) => !model.character.clips.is_empty(),
+        _ => false,
+    }
 }
 
 /// Replace whatever moves a character by bones made of its handles.
@@ -250,8 +266,8 @@ fn placed(sequence: MeshSequence, placement: &Placement) -> anyhow::Result<MeshS
 
 /// Vertices of a clip over time, frame by frame into a folder: morph animation as it is keyed, anything else
 /// sampled. Returns the number of bytes.
-fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<u64> {
-    let (character, placement) = (&file.character, args.placement()?);
+fn bake(character: &Character, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<u64> {
+    let placement = args.placement()?;
     let clip = find_clip(character, args.clip.as_deref()).context("a folder of frames needs an animation")?;
     if character.skin.is_none() && !character.morphs.is_empty() && args.fps.is_none() && args.clip.is_none() {
         let sequence =
@@ -272,6 +288,7 @@ fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow:
 /// Say which options this kind of conversion does not use.
 fn warn_of_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
     let (sequence, bakes) = (matches!(content, Content::Sequence(_)), is_folder(&args.output));
+    let is_over_mesh = args.mesh.is_some();
     let ends_with = |ending: &str| args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending));
     let to_bvh = ends_with("bvh");
     let hides = !(args.hide.is_empty() && args.show.is_empty());
@@ -281,7 +298,7 @@ fn warn_of_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings
         (args.repair && (sequence || bakes), "--repair"),
         (args.as_skin && (sequence || bakes), "--as-skin"),
         (args.clip.is_some() && (sequence || !(bakes || to_bvh)), "--clip"),
-        (args.fps.is_some() && !(sequence || bakes || to_bvh), "--fps"),
+        (args.fps.is_some() && !(sequence || bakes || to_bvh || is_over_mesh), "--fps"),
         (hides && (is_made || bakes || !ends_with("glb")), "--hide or --show"),
         (chooses && (sequence || bakes || to_bvh), "--parts or --without"),
     ];

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Show what a file holds, and what is wrong with it
 #[derive(Args)]
 pub struct InfoArgs {
-    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm, fbx), motions (bvh, vrma, fbx), recordings (txt,
-    /// json), or folders of numbered meshes
+    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm, fbx, usd), caches (abc, and pc2 and mdd beside
+    /// their mesh), motions (bvh, mvnx, vrma, fbx), recordings (txt, json), or folders of numbered meshes
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }

@@ -4,11 +4,24 @@ use super::output::Origin;
 use crate::console::Console;
 use anyhow::{Context, anyhow, bail, ensure};
 use sinew::{
-    formats::{Content, paths::read_ground, read_any},
+    formats::{Content, paths::read_ground, read_any, read_cache_over},
     geom::{Character, Warnings, body_map::BodyMap, path::Ground},
     session::{Placement, SkeletonReport, add_skeleton, has_skeleton},
 };
 use std::path::Path;
+
+/// Any file; a point cache over the mesh of another file, if one is given.
+pub fn read_over(
+    path: &Path,
+    mesh: Option<&Path>,
+    fps: Option<f64>,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Content> {
+    Ok(match mesh {
+        Some(mesh) => Content::Model(Box::new(read_cache_over(path, mesh, fps, warnings)?)),
+        None => read_any(path, warnings)?,
+    })
+}
 
 /// A character with a surface, and the file it comes from.
 pub fn read_surface(
@@ -70,7 +83,7 @@ pub fn ensure_skeleton(
 /// The character with +Y up, as glTF has it, if it comes from a file that does not say which axis is up.
 fn upright(character: Character, path: &Path, console: &Console) -> anyhow::Result<Character> {
     let is = |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-    let says = ["glb", "gltf", "vrm"].iter().any(|e| is(e));
+    let says = ["glb", "gltf", "vrm", "usd", "usda", "usdc", "usdz"].iter().any(|e| is(e));
     let Some(rig) = character.rig.as_ref().filter(|_| !says) else { return Ok(character) };
     let up = BodyMap::read(rig, &[]).up;
     if up.y > 0.7 {

@@ -1,10 +1,11 @@
 //! glTF 2.0: `.glb`, `.gltf`, `.vrm`, `.vrma`.
 //!
 //! # Source
-//! Khronos Group, *glTF 2.0 Specification* (2021); `KHR_mesh_quantization`.
+//! Khronos Group, *glTF 2.0 Specification* (2021); `KHR_mesh_quantization`, `KHR_meshopt_compression`,
+//! `EXT_meshopt_compression`, `KHR_draco_mesh_compression`.
 //! # Limits
 //! A character has no cameras or lights, and of materials what [`sinew_geom::Material`] holds; a [`Host`] keeps the rest for
-//! writing. Compressed files (Draco, meshopt) are not read.
+//! writing. Compressed files are read, and kept without compression.
 
 mod appearance;
 mod bones;
@@ -29,4 +30,5 @@ pub use read::{
     read_morph_sequence, read_views,
 };
 pub use source_file::Host;
+pub(crate) use write::builder::pack_glb;
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

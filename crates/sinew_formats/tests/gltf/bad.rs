@@ -88,9 +88,17 @@ fn faults_name_their_place() {
         ("/asset/version", json!("1.0"), "/asset/version", "not supported"),
         // No version at all.
         ("/asset", json!({}), "/asset/version", "not supported"),
-        // Compression nobody here can undo.
-        ("/extensionsRequired", json!(["KHR_draco_mesh_compression"]), "/extensionsRequired/0", "gltf-transform"),
-        ("/extensionsRequired", json!(["EXT_meshopt_compression"]), "/extensionsRequired/0", "gltf-transform"),
+        // Streams that are not there.
+        ("/bufferViews/0/extensions", json!({"EXT_meshopt_compression": {}}),
+            "/bufferViews/0/extensions/EXT_meshopt_compression", "missing field"),
+        ("/bufferViews/0/extensions", json!({"KHR_meshopt_compression": {"buffer": 7, "byteLength": 4, "byteStride": 4, "count": 1, "mode": "ATTRIBUTES"}}),
+            "/bufferViews/0/extensions/KHR_meshopt_compression", "no buffer 7"),
+        ("/bufferViews/0/extensions", json!({"EXT_meshopt_compression": {"buffer": 0, "byteLength": 4, "byteStride": 3, "count": 1, "mode": "ATTRIBUTES"}}),
+            "/bufferViews/0/extensions/EXT_meshopt_compression", "multiple of 4"),
+        ("/meshes/0/primitives/0/extensions", json!({"KHR_draco_mesh_compression": {"bufferView": 99, "attributes": {"TANGENT": 0}}}),
+            "/meshes/0/primitives/0/extensions/KHR_draco_mesh_compression", "no buffer view 99"),
+        ("/meshes/0/primitives/0/extensions", json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"TANGENT": 0}}}),
+            "/meshes/0/primitives/0/extensions/KHR_draco_mesh_compression", "without compression"),
         // A scene that does not exist.
         ("/scene", json!(5), "/scene", "no scene 5"),
         // A scene's node that does not exist.

@@ -7,5 +7,6 @@ mod data;
 mod features;
 mod host;
 mod judges;
+mod packed;
 mod round_trip;
 mod support;

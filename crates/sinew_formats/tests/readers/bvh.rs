@@ -426,3 +426,48 @@ fn frames_are_not_held_against_a_hierarchy_that_was_misread() {
     check("", read(text), &[(Line(5), "`Wrotation` is unknown")]);
     assert!(error.to_string().contains("correct the line"), "{error}");
 }
+
+/// Motion of a suit, twice: as MVNX and as BVH of the same take. Segments are where the file says, and bones are as long.
+#[test]
+fn mvnx_segments_are_where_the_file_says() {
+    let Some(interop) = sinew_outside::interop() else { return };
+    let path = interop.join("bvh/test_mocap.mvnx");
+    let bytes = std::fs::read(&path).unwrap();
+    let file = sinew_formats::mvnx::read_mvnx(&bytes, "take.mvnx", &mut Warnings::default()).unwrap();
+    let (rig, clip) = (file.character.rig.as_ref().unwrap(), &file.character.clips[0]);
+    assert_eq!((rig.n_joints(), file.n_frames), (23, 112));
+    assert!((file.frame_secs - 1.0 / 60.0).abs() < 1e-12);
+    // Positions of the last frame, as they stand in the file.
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let last = text.rsplit("<position>").next().unwrap().split('<').next().unwrap();
+    let numbers: Vec<f64> = last.split_whitespace().map(|x| x.parse().unwrap()).collect();
+    let mut world = Vec::new();
+    rig.forward(&clip.sample(rig, clip.duration_secs()), &mut world).unwrap();
+    for (joint, p) in numbers.as_chunks::<3>().0.iter().enumerate() {
+        let said = glam::DVec3::new(p[1], p[2], p[0]);
+        let found = world[joint].translation;
+        assert!(found.distance(said) < 2e-3, "{}: {found} instead of {said}", rig.joints()[joint].name);
+    }
+    let bvh = std::fs::read(interop.join("bvh/test_mocap.bvh")).unwrap();
+    let bvh = sinew_formats::bvh::read_bvh(&bvh, "take.bvh", &mut Warnings::default())
+        .unwrap()
+        .character
+        .rig
+        .unwrap();
+    let length = |rig: &sinew_geom::Rig, name: &str| {
+        rig.joints().iter().find(|joint| joint.name == name).unwrap().rest.translation.length()
+    };
+    for (segment, joint) in
+        [("RightForeArm", "RightElbow"), ("LeftLowerLeg", "LeftKnee"), ("RightHand", "RightWrist")]
+    {
+        let (a, b) = (length(rig, segment), 0.01 * length(&bvh, joint));
+        assert!((a - b).abs() < 0.01 * b, "{segment}: {a} m, {joint}: {b} m");
+    }
+    for end in (0..bytes.len().min(60_000)).step_by(997) {
+        drop(sinew_formats::mvnx::read_mvnx(&bytes[..end], "cut.mvnx", &mut Warnings::default()));
+    }
+    let broken = text.replacen("<orientation>1.0", "<orientation>x", 1);
+    let error =
+        sinew_formats::mvnx::read_mvnx(broken.as_bytes(), "a.mvnx", &mut Warnings::default()).unwrap_err();
+    assert!(error.to_string().contains("are not numbers"), "{error}");
+}

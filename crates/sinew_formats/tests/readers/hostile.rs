@@ -2,7 +2,8 @@
 //! minutes.
 
 use sinew_formats::{
-    FormatError, bvh, fbx, handles, medit, moves, no_side_files, obj, off, ply, recording, stl,
+    FormatError, alembic, bvh, fbx, handles, medit, moves, no_side_files, obj, off, ply, point_cache, recording,
+    stl,
 };
 use sinew_geom::{Mesh, Warnings};
 
@@ -19,6 +20,8 @@ pub const READERS: &[(&str, Read)] = &[
     ("bvh", |b| bvh::read_bvh(b, "a.bvh", &mut Warnings::default()).map(drop)),
     ("fbx", |b| fbx::read_fbx(b, &no_side_files, "a.fbx", &mut Warnings::default()).map(drop)),
     ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
+    ("abc", |b| alembic::read_alembic(b, "a.abc", &mut Warnings::default()).map(drop)),
+    ("pc2", |b| point_cache::read_point_cache(b, "a.pc2", None, &mut Warnings::default()).map(drop)),
     ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),
     ("handles", |b| handles::read_handles(b, &Mesh::default(), "a.json").map(drop)),
     ("moves", |b| moves::read_moves(b, "a.json").map(drop)),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test may fail anywhere.
 
 mod bvh;
+mod caches;
 mod hostile;
 mod judges;
 mod obj;
@@ -14,3 +15,4 @@ mod skeleton;
 mod stl;
 mod support;
 mod sweeps;
+mod usd;

@@ -16,10 +16,13 @@ use std::path::PathBuf;
                   in Unreal, which composes scales without shear, an error many times as large; --for warns of it."
 )]
 pub struct FitArgs {
-    /// Folders of numbered meshes, or glb files with an animation; several share bones and weights, and each becomes a
+    /// Folders of numbered meshes, caches (abc, pc2, mdd), or glb files with an animation; several share bones and weights, and each becomes a
     /// clip
     #[arg(required = true)]
     pub sequences: Vec<PathBuf>,
+    /// Mesh whose vertices the caches move: for pc2 and mdd files, else the mesh file of the same name beside them
+    #[arg(long, value_name = "FILE")]
+    pub mesh: Option<PathBuf>,
     /// Number of bones [default: the number predicted to keep 99 % of the facet normals within 12°, from 50
     /// to 255 (127 affine ones), and fewer where the file would be larger than the frames; 50 with --decimate, --joints, --weights or
     /// --sample]

@@ -1,10 +1,13 @@
 //! What can be fitted: folders of frames, and animations of glTF files.
 
-use crate::commands::output::{count_frames, find_clip};
+use crate::commands::{
+    input::read_over,
+    output::{count_frames, find_clip},
+};
 use anyhow::{Context, bail, ensure};
 use glam::DVec3;
 use sinew::{
-    formats::{Content, SequenceFolder, gltf, read_any},
+    formats::{Content, SequenceFolder, alembic, gltf},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
     session::DEFAULT_FPS,
     skin::{FrameSource, SkinError},
@@ -39,15 +42,28 @@ enum Kind {
 }
 
 impl Input {
-    /// Open a sequence. Clips are sampled at `fps` frames per second, if it is given; folders are taken to have that rate.
-    pub fn open(path: &Path, fps: Option<f64>, warnings: &mut Warnings) -> anyhow::Result<Self> {
+    /// Open a sequence; a point cache over a mesh, if one is given. Clips are sampled at `fps` frames per second, if it is given; folders are taken to have that rate.
+    pub fn open(
+        path: &Path,
+        mesh: Option<&Path>,
+        fps: Option<f64>,
+        warnings: &mut Warnings,
+    ) -> anyhow::Result<Self> {
         let shown = path.display();
-        let kind = match read_any(path, warnings)? {
+        let kind = match read_over(path, mesh, fps, warnings)? {
             Content::Sequence(folder) => Kind::Folder(folder),
             Content::Gltf(file) => {
                 played(file.character, fps, warnings).with_context(|| shown.to_string())?
             }
+            Content::Model(model) if !model.character.clips.is_empty() => {
+                played(model.character, fps, warnings).with_context(|| shown.to_string())?
+            }
             Content::Model(_) => {
+                // Faces that change are why a cache has no clip.
+                if let Some(change) = warnings.messages.iter().find(|said| said.starts_with(alembic::CHANGES))
+                {
+                    bail!("{shown}: {change}");
+                }
                 bail!(
                     "{shown}: this is one mesh; give a folder of numbered meshes, or a glb with an animation; `sinew rig` gives one \
                      mesh bones"

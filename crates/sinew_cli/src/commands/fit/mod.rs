@@ -167,7 +167,7 @@ fn open(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<Vec<Input>> {
     for path in &args.sequences {
         // One skin file has one rate: further clips are sampled at that of the first.
         let fps = args.fps.or_else(|| inputs.first().map(|first| first.fps));
-        let input = Input::open(path, fps, warnings)?;
+        let input = Input::open(path, args.mesh.as_deref(), fps, warnings)?;
         if let Some(first) = inputs.first() {
             input.check_same_mesh(first)?;
         }

@@ -51,6 +51,11 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// Bytes that may still be allocated.
+    pub fn budget_left(&self) -> u64 {
+        self.budget_left.get()
+    }
+
     /// The accessor of an index.
     pub fn accessor(&self, index: usize, path: &str) -> Result<&'a Accessor, Fault> {
         let accessors = &self.root.accessors;
@@ -107,6 +112,16 @@ impl<'a> Decoder<'a> {
         slice(bytes, view.byte_offset, view.byte_length).ok_or_else(|| {
             let end = view.byte_offset.saturating_add(view.byte_length);
             Fault::json(place, format!("the view ends at byte {end}, but its buffer has {}", bytes.len()))
+                .with_remedy("the file or a side file was cut short; export it again")
+        })
+    }
+
+    /// Bytes of a part of a buffer.
+    pub fn part_of_buffer(&self, buffer: usize, start: u64, len: u64, path: &str) -> Result<&[u8], Fault> {
+        let bytes = self.buffers.bytes(buffer, path)?;
+        slice(bytes, start, len).ok_or_else(|| {
+            let end = start.saturating_add(len);
+            Fault::json(path, format!("the data ends at byte {end}, but its buffer has {}", bytes.len()))
                 .with_remedy("the file or a side file was cut short; export it again")
         })
     }

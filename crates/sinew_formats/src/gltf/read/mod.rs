@@ -21,6 +21,7 @@ mod rig;
 pub(super) mod scene;
 mod sequence;
 pub(super) mod surface_parts;
+mod unpack;
 mod unscale;
 mod unshown;
 
@@ -38,10 +39,10 @@ use crate::{
 use map::HostMap;
 use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
+use unpack::unpacked;
 
 /// What to do about compressed files.
-const DECOMPRESS: &str =
-    "decompress it first, by `npx @gltf-transform/cli copy IN OUT` or by exporting it without compression";
+const DECOMPRESS: &str = "export it without compression";
 
 /// Everything read from a glTF file.
 #[derive(Debug, Clone)]
@@ -82,6 +83,7 @@ pub fn read_gltf(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, warnings)?;
     with_source(bytes, side, name, warnings, |source, warnings| {
         ignored::warn_ignored(source.decoder.root, warnings);
         Ok(file_of(source, warnings))
@@ -107,6 +109,7 @@ pub fn read_gltf_with_host(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, warnings)?;
     let kept: RefCell<BTreeMap<String, Arc<Vec<u8>>>> = RefCell::default();
     let recorded = |file: &str| {
         if let Some(bytes) = kept.borrow().get(file) {
@@ -196,6 +199,7 @@ pub fn read_views(
     name: &str,
     indices: &[usize],
 ) -> Result<Vec<Vec<u8>>, FormatError> {
+    let bytes = &*unpacked(bytes, side, name, &mut Warnings::default())?;
     let fail = |faults| FormatError::faults(name, faults);
     let container = container::split_container(bytes).map_err(|fault| fail(vec![fault]))?;
     let root = json::parse_root(&container).map_err(fail)?;
@@ -218,7 +222,7 @@ fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
     }
     for (index, name) in root.extensions_required.iter().enumerate() {
         match name.as_str() {
-            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            _ if unpack::is_unpacked(name) => {
                 let path = format!("/extensionsRequired/{index}");
                 faults.push(Fault::json(path, format!("{name} is not supported")).with_remedy(DECOMPRESS));
             }

@@ -92,7 +92,7 @@ fn read_vertices(
     let attribute =
         |name: &str| (primitive.attributes.get(name).copied(), format!("{path}/attributes/{name}"));
     let (Some(accessor), place) = attribute("POSITION") else {
-        return Err(no_positions(primitive, path));
+        return Err(no_positions(path));
     };
     let mut positions = vec3s(decoder.floats(accessor, &place)?);
     let n_bad = zero_non_finite(&mut positions);
@@ -123,10 +123,7 @@ fn read_vertices(
     Ok(part)
 }
 
-fn no_positions(primitive: &Primitive, path: &str) -> Fault {
-    if primitive.extensions.contains_key("KHR_draco_mesh_compression") {
-        return Fault::json(path, "the primitive is compressed with Draco").with_remedy(super::DECOMPRESS);
-    }
+fn no_positions(path: &str) -> Fault {
     Fault::json(format!("{path}/attributes"), "the primitive has no POSITION")
 }
 

@@ -206,7 +206,7 @@ impl Builder {
 ///
 /// # Errors
 /// If it would have more than 4 GiB.
-pub(in crate::gltf) fn pack_glb(root: &impl Serialize, bin: &[u8]) -> Result<Vec<u8>, FormatError> {
+pub(crate) fn pack_glb(root: &impl Serialize, bin: &[u8]) -> Result<Vec<u8>, FormatError> {
     let mut json = serde_json::to_vec(root).map_err(|error| unwritable(error.to_string()))?;
     json.resize(json.len().next_multiple_of(4), b' ');
     let padded = bin.len().next_multiple_of(4);

@@ -7,7 +7,9 @@ export interface Dropped {
   file: File;
 }
 
-const READABLE = ['sinew.glb', 'glb', 'gltf', 'vrm', 'fbx', 'obj', 'ply', 'stl', 'off', 'bvh'];
+const READABLE = [
+  'sinew.glb', 'glb', 'gltf', 'vrm', 'fbx', 'usdz', 'usdc', 'usda', 'usd', 'abc', 'pc2', 'mdd', 'obj', 'ply', 'stl', 'off', 'bvh',
+];
 
 /** The file of a drop that is opened; the others lie beside it (textures, buffers). */
 export function mainFile(files: Dropped[]): Dropped | undefined {
