@@ -135,7 +135,7 @@ impl<'a> Limb<'a> {
     /// Volume of the first sections from the tip.
     pub fn volume(&self, n_sections: usize) -> f64 {
         let r = &self.profile.radius;
-        r[..=n_sections.min(r.len() - 1)].iter().map(|r| std::f64::consts::PI * r * r * STEP).sum()
+        r[..=n_sections.min(r.len() - 1)].iter().map(|r| std::f64::consts::PI * r * r * SECTION_STEP).sum()
     }
 
     /// How many times longer than thick.
