@@ -12,7 +12,7 @@ use crate::{
     arap::ArapPiece,
     closed::ClosedMesh,
     progress::{ProgressMeter, no_progress},
-    skinned::strongest,
+    skinned::{BONES_PER_VERTEX, strongest},
     soft::SoftSurface,
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
@@ -20,9 +20,6 @@ use sinew_geom::{
     Clip, GeomError, Joint, Mesh, Move, Rig, Skin, Transform, Warnings,
     rig::{Interpolation, JointTrack, Keys, skin_linear},
 };
-
-/// Bones per vertex: what every player supports.
-pub(crate) const BONES_PER_VERTEX: usize = 4;
 
 /// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
 const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
@@ -58,7 +55,8 @@ pub fn build_skin(
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
             for (k, (handle, w)) in strongest(names, row).into_iter().enumerate() {
-                indices[v as usize * BONES_PER_VERTEX + k] = if w > 0.0 { joint_of[handle as usize] } else { 0 };
+                indices[v as usize * BONES_PER_VERTEX + k] =
+                    if w > 0.0 { joint_of[handle as usize] } else { 0 };
                 weights[v as usize * BONES_PER_VERTEX + k] = w as f32;
             }
         }

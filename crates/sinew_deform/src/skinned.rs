@@ -14,11 +14,13 @@ use crate::{
     arap::ArapPiece,
     handled::HandledMesh,
     progress::ProgressSpan,
-    skin::BONES_PER_VERTEX,
     soft::{Posed, SoftPiece},
 };
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
+
+/// What every player supports.
+pub(crate) const BONES_PER_VERTEX: usize = 4;
 
 /// Handles that move a vertex with their weights, which sum to one; those beyond the last have none.
 pub(crate) type Influences = [(u32, f64); BONES_PER_VERTEX];
@@ -49,7 +51,7 @@ impl SkinnedPiece {
                 position += motion.position(*rest) * *weight;
                 let rotation = motion.rotation_at(*rest);
                 let side = if turn.dot(rotation) < 0.0 { -1.0 } else { 1.0 };
-                turn = turn + rotation * (side * *weight);
+                turn += rotation * (side * *weight);
             }
             let is_turn = turn.length_squared() > 0.0;
             (position, if is_turn { turn.normalize() } else { DQuat::IDENTITY })

@@ -100,7 +100,7 @@ enum Motion {
 #[derive(Debug, Clone)]
 enum Ground {
     /// Legs.
-    Stance(Stance),
+    Stance(Box<Stance>),
     /// Its lowest points.
     Footing(Footing),
     /// Nothing: it stays where its poses are.
@@ -246,7 +246,7 @@ fn ground(rig: &Rig, anatomy: &Anatomy, has_pairs: bool, params: &PerformerParam
         .then(|| Stance::new(rig, &anatomy.map, &anatomy.attached, StanceParams { scale, floor, guided }))
         .flatten();
     match stance {
-        Some(stance) => Ground::Stance(stance),
+        Some(stance) => Ground::Stance(Box::new(stance)),
         None => {
             let is_foot = anatomy.map.feet();
             let rest = rig.rest_world();

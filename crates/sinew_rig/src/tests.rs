@@ -134,8 +134,6 @@ fn arms_that_hang_along_the_body_are_guessed_and_said_to_be() {
     let character = posed(sample(Sample::Biped), &turns);
     let rigged = rig(&character.mesh);
     assert_eq!(rigged.report.class, BodyClass::Biped, "{:?}", rigged.report);
-    let notes = rigged.report.notes.join("; ");
-    eprintln!("{notes} {:?}", rigged.report);
     for (side, sign) in [("L", 1.0), ("R", -1.0)] {
         let at = |name: &str| places(&rigged)[rigged.rig.find(&format!("{name}.{side}")).unwrap()];
         let [upper, lower, hand] = ["upper_arm", "forearm", "hand"].map(at);

@@ -5,7 +5,7 @@ use sinew_formats::{GltfFile, SideFiles, fbx::read_fbx, gltf, no_side_files};
 use sinew_geom::{AlphaMode, Warnings};
 use std::io;
 
-/// A tetrahedron whose corner at the origin, ahead, left and up are told apart.
+/// A tetrahedron whose corner at the origin, ahead, left and up differ.
 const CORNERS: [[f64; 3]; 4] = [[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.9]];
 
 /// A file: its axes (up, front, right with their signs), centimetres per unit, and what follows the objects.

@@ -50,7 +50,9 @@ export function exposeDebugging(context: Context): void {
     perform,
     actions: () => actions().map(({ id }) => id),
     panels: () =>
-      Object.fromEntries(CAPABILITIES.flatMap(({ panels }) => panels ?? []).map(({ id, workspace }) => [id, workspace])),
+      Object.fromEntries(
+        CAPABILITIES.flatMap(({ panels }) => panels ?? []).map(({ id, workspace }) => [id, workspace]),
+      ),
     state: () => store.doc,
     selection: () => ({ main: store.main, secondary: [...store.secondary] }),
     ready: () => store.doc !== null && viewport.mesh.nRender > 0 && viewport.isDressed,

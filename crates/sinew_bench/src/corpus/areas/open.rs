@@ -35,7 +35,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     }
     verdict.set("opened", 1.0);
     verdict.set("answered", 1.0);
-    // Kinds that are not told by their content alone may have a surface too.
+    // Kinds that their content alone does not say may have a surface too.
     let has_surface = outcome.stdout.lines().any(|line| line.starts_with("vertices "));
     if matches!(item.kind, Kind::Mesh | Kind::Rig | Kind::Sequence) || has_surface {
         show(item, lab, &mut verdict)?;

@@ -2,6 +2,7 @@
 
 use super::super::read::Source;
 use super::super::read::map::PartMap;
+use super::super::write::{builder::Builder, quantize::write_offsets};
 use super::draft::Draft;
 use super::values::{index, list};
 use glam::{DAffine3, Vec3};
@@ -114,7 +115,7 @@ pub(super) fn write_targets(
             changed = true;
             let local = |v: usize| (mesh_from_world * morph.offsets[v].as_dvec3()).as_vec3();
             let offsets: Vec<Vec3> = vertices().map(local).collect();
-            let accessor = draft.builder.offsets(&offsets);
+            let accessor = write_offsets(&mut draft.builder, &offsets, Builder::offsets);
             row.push(Some(draft.accessor(accessor)));
         }
         written.push(row);

@@ -1,6 +1,5 @@
 //! A GLB under construction: one JSON root, one binary chunk.
 
-use super::quantize;
 use crate::FormatError;
 use crate::gltf::schema::{Accessor, Asset, Buffer, BufferView, Root, Sparse, SparseIndices, SparseValues};
 use glam::Vec3;
@@ -141,12 +140,8 @@ impl Builder {
         self.root.accessors.is_empty() && self.root.buffer_views.is_empty()
     }
 
-    /// Add offsets of a morph target with their bounds: in 8 bits if these hold them; only those that are not zero if they
-    /// are few.
+    /// Add offsets of a morph target with their bounds; only those that are not zero if they are few.
     pub fn offsets(&mut self, offsets: &[Vec3]) -> usize {
-        if let Some(rows) = quantize::whole_offsets(offsets) {
-            return quantize::write_offsets(self, &rows);
-        }
         let moved: Vec<u32> =
             (0..offsets.len() as u32).filter(|&at| offsets[at as usize].map(finite) != Vec3::ZERO).collect();
         if moved.is_empty() {

@@ -7,7 +7,7 @@ pub(super) mod animation;
 pub(crate) mod builder;
 pub(super) mod geometry;
 pub(super) mod material;
-mod quantize;
+pub(super) mod quantize;
 mod sequence;
 pub(super) mod skin;
 
@@ -190,10 +190,7 @@ fn write_mesh(
     for morph in &character.morphs {
         let offsets = vertices.spread(&morph.offsets);
         let offsets = grid.map_or_else(|| offsets.clone(), |grid| grid.offsets(&offsets));
-        let offsets = match quantize::whole_offsets(&offsets) {
-            Some(rows) => quantize::write_offsets(builder, &rows),
-            None => builder.points(&offsets, true),
-        };
+        let offsets = quantize::write_offsets(builder, &offsets, |builder, all| builder.points(all, true));
         targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
         mesh.weights.push(builder::finite(morph.default_weight));
     }

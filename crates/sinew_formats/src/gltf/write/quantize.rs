@@ -66,14 +66,26 @@ pub(super) fn write_normals(builder: &mut Builder, normals: &[Vec3]) -> usize {
     padded(builder, bytes, accessor, 4)
 }
 
+/// Add offsets of a morph target: in 8 bits if these hold them, else as `in_full` does.
+pub(in crate::gltf) fn write_offsets(
+    builder: &mut Builder,
+    offsets: &[Vec3],
+    in_full: impl FnOnce(&mut Builder, &[Vec3]) -> usize,
+) -> usize {
+    match whole_offsets(offsets) {
+        Some(whole) => write_whole(builder, &whole),
+        None => in_full(builder, offsets),
+    }
+}
+
 /// Offsets of a morph in 8 bits, and whether 127 of them are 1.
-pub(super) struct WholeOffsets {
+struct WholeOffsets {
     rows: Vec<[i8; 3]>,
     normalized: bool,
 }
 
 /// Offsets of a morph in 8 bits, if these hold them as they are (see [`Morph::rounded`]) and there are many.
-pub(super) fn whole_offsets(offsets: &[Vec3]) -> Option<WholeOffsets> {
+fn whole_offsets(offsets: &[Vec3]) -> Option<WholeOffsets> {
     if offsets.len() < FEWEST_OFFSETS {
         return None;
     }
@@ -93,8 +105,7 @@ pub(super) fn whole_offsets(offsets: &[Vec3]) -> Option<WholeOffsets> {
     in_units(Morph::STEPS).or_else(|| in_units(1.0))
 }
 
-/// Add offsets of 8 bits.
-pub(super) fn write_offsets(builder: &mut Builder, offsets: &WholeOffsets) -> usize {
+fn write_whole(builder: &mut Builder, offsets: &WholeOffsets) -> usize {
     builder.require(EXTENSION);
     let WholeOffsets { rows, normalized } = offsets;
     let [min, max] = [i8::min, i8::max].map(|pick| {

@@ -8,7 +8,23 @@ export interface Dropped {
 }
 
 const READABLE = [
-  'sinew.glb', 'glb', 'gltf', 'vrm', 'fbx', 'usdz', 'usdc', 'usda', 'usd', 'abc', 'pc2', 'mdd', 'obj', 'ply', 'stl', 'off', 'bvh',
+  'sinew.glb',
+  'glb',
+  'gltf',
+  'vrm',
+  'fbx',
+  'usdz',
+  'usdc',
+  'usda',
+  'usd',
+  'abc',
+  'pc2',
+  'mdd',
+  'obj',
+  'ply',
+  'stl',
+  'off',
+  'bvh',
 ];
 
 /** The file of a drop that is opened; the others lie beside it (textures, buffers). */
