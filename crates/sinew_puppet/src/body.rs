@@ -198,12 +198,19 @@ fn from_kinect(frame: &BodyFrame) -> BodyPose {
     let is_there = |k: usize| frame.points[k] != glam::Vec3::ZERO;
     let is_found = |k: usize| is_there(k) && frame.confidence[k] > 0.0;
     let seen = |k: usize| {
+        // What it infers of shoulders and hips moves with the trunk.
+        if INFERRED.iter().any(|joint| *joint as usize == k) {
+            return is_there(k);
+        }
         let by = DERIVED.iter().find(|(joint, _)| *joint as usize == k).map(|(_, by)| by);
-        is_found(k) || by.is_some_and(|by| is_there(k) && by.iter().all(|joint| is_found(*joint as usize)))
+        is_found(k) || by.is_some_and(|by| is_there(k) && by.iter().all(|joint| is_found(*joint as usize) || INFERRED.contains(joint)))
     };
     BodyPose { joints: std::array::from_fn(point), seen: std::array::from_fn(seen) }
 }
 
+/// Joints whose places are good enough where the camera infers them.
+const INFERRED: [BodyJoint; 4] =
+    [BodyJoint::ShoulderLeft, BodyJoint::ShoulderRight, BodyJoint::HipLeft, BodyJoint::HipRight];
 /// Joints that Kinect derives from others: they have the confidence of those.
 const DERIVED: [(BodyJoint, &[BodyJoint]); 5] = [
     (BodyJoint::HipCenter, &[BodyJoint::HipLeft, BodyJoint::HipRight]),

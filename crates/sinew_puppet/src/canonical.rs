@@ -33,7 +33,7 @@ pub struct BodyPlacement {
 }
 
 /// Parent of each joint and length of the bone to it, in metres: an adult of 1.75 m.
-const BONES: [(usize, f64); N_JOINTS] = [
+pub(crate) const BONES: [(usize, f64); N_JOINTS] = [
     (0, 0.0),
     (0, 0.07),
     (1, 0.43),
@@ -103,7 +103,7 @@ impl CanonicalPose {
         DVec3::from_slice(&self.numbers[3 * k..])
     }
 
-    fn from_joints(joints: &[DVec3; N_JOINTS]) -> Self {
+    pub(crate) fn from_joints(joints: &[DVec3; N_JOINTS]) -> Self {
         let mut numbers = [0.0; N_NUMBERS];
         for (numbers, joint) in numbers.chunks_exact_mut(3).zip(joints) {
             joint.write_to_slice(numbers);

@@ -20,10 +20,16 @@ use std::f64::consts::PI;
 const BENT: [f64; 2] = [0.15, 0.45];
 /// How much of the actor's trunk bodies along the ground take.
 const TRUNK_SHARE: f64 = 0.4;
-/// How far legs of insects swing and lift for a radian of the actor's leg.
-const CRAWL_SHARE: [f64; 2] = [0.7, 0.5];
+/// How far legs of insects swing at most, and lift, for a radian of the actor's leg.
+pub(crate) const CRAWL_SHARE: [f64; 2] = [0.7, 0.5];
+/// How much of the pitch of the actor's feet paws take.
+const PAW_SHARE: f64 = 0.6;
+/// Angles of an arm from hanging between which it begins to lift a front leg, radians.
+const RAISED: [f64; 2] = [0.9, 1.6];
+/// Height above the shoulder to which front legs are raised, in lengths of the leg.
+const HIGHEST_PAW: f64 = 0.15;
 /// Slope of the feet of somebody who stands, downwards in radians, if the source does not say.
-const FOOT_SLOPE: f64 = 0.38;
+pub(crate) const FOOT_SLOPE: f64 = 0.38;
 
 /// What moves a joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +45,8 @@ enum Drive {
     Along(Bone),
     /// Takes the turn of a bone of the actor from standing.
     Turned(usize, usize),
+    /// A paw or hoof, which is level as the actor's foot is; it hangs from an arm that is raised, if it follows one.
+    Paw(usize, Option<usize>),
     /// A leg of an insect at the actor's leg, on the left (1) or right (−1).
     Crawl(usize, f64),
 }
@@ -74,6 +82,8 @@ pub struct Figure {
     chest: DMat3,
     /// Slope of the actor's feet when standing.
     foot_slope: f64,
+    /// How far legs of insects swing for a radian of the actor's leg.
+    crawl_share: f64,
 }
 
 impl Figure {
@@ -109,6 +119,7 @@ impl Figure {
             parents,
             hangs_on,
             foot_slope: FOOT_SLOPE,
+            crawl_share: CRAWL_SHARE[0],
         };
         figure.drive_trunk(map);
         match map.class {
@@ -131,6 +142,11 @@ impl Figure {
     /// Set how steeply the feet of the actor go down, in radians, when it stands.
     pub fn set_foot_slope(&mut self, slope: f64) {
         self.foot_slope = slope;
+    }
+
+    /// Set how far legs of insects swing for a radian of the actor's leg.
+    pub(crate) fn set_crawl_share(&mut self, share: f64) {
+        self.crawl_share = share;
     }
 
     fn is_upright(&self) -> bool {
@@ -170,9 +186,15 @@ impl Figure {
                 let (from, to) = (from as usize + shift, to as usize + shift);
                 let next = next.map(|next| next as usize + shift);
                 self.drives[joint] = if !self.is_upright() {
-                    // Of animals that walk on their toes the foot folds with the thigh.
-                    let (from, to) = if part == Part::Foot { (from - 2, to - 2) } else { (from, to) };
-                    Drive::Turned(from, to)
+                    match part {
+                        Part::Foot => Drive::Paw(from, None),
+                        // Front legs step with the foot across.
+                        Part::Hand if self.class == BodyClass::Quadruped => {
+                            let ankle = B::AnkleLeft as usize + 4 - shift;
+                            Drive::Paw(ankle, Some(B::ShoulderLeft as usize + shift))
+                        }
+                        _ => Drive::Turned(from, to),
+                    }
                 } else {
                     self.bone(map, joint, part, side, from, to, next).map_or(Drive::Ride, Drive::Along)
                 };
@@ -271,7 +293,9 @@ impl Figure {
                 Drive::Head(share) => DQuat::IDENTITY.slerp(lean, share) * chest,
                 Drive::Along(bone) => self.along(&bone, ridden, &at),
                 Drive::Turned(from, to) => self.turned(actor, from, to),
-                Drive::Crawl(thigh, sign) => self.crawl(actor, thigh, sign) * ridden,
+                Drive::Paw(ankle, arm) => self.paw(actor, ankle, arm),
+                // Legs that stand do not lean with the trunk.
+                Drive::Crawl(thigh, sign) => self.crawl(actor, thigh, sign),
             };
             world[joint] = DAffine3::from_mat3_translation(
                 DMat3::from_quat(turns[joint]) * self.rest[joint].matrix3,
@@ -320,14 +344,29 @@ impl Figure {
         self.world_from_body * turn * self.world_from_body.inverse()
     }
 
+    fn paw(&self, actor: &CanonicalPose, ankle: usize, arm: Option<usize>) -> DQuat {
+        let along = (actor.joint(ankle + 1) - actor.joint(ankle)).normalize_or(DVec3::Z);
+        let pitch = -along.y.clamp(-1.0, 1.0).asin() - self.foot_slope;
+        let left = self.world_from_body * DVec3::X;
+        let level = DQuat::from_axis_angle(left, PAW_SHARE * pitch);
+        match arm.map(|shoulder| (shoulder, raised(actor, shoulder))) {
+            Some((shoulder, share)) if share > 0.0 => {
+                let turn = DQuat::from_rotation_arc(DVec3::NEG_Y, arm_of(actor, shoulder).normalize_or(DVec3::NEG_Y));
+                level.slerp(self.world_from_body * turn * self.world_from_body.inverse(), share)
+            }
+            _ => level,
+        }
+    }
+
     /// A leg out to the side swings about the vertical as the actor's swings, and is lifted as its knee bends.
     fn crawl(&self, actor: &CanonicalPose, thigh: usize, sign: f64) -> DQuat {
         let leg = actor.joint(thigh + 2) - actor.joint(thigh);
         let swing = leg.z.atan2(-leg.y);
         let upper = (actor.joint(thigh + 1) - actor.joint(thigh)).normalize_or(DVec3::NEG_Y);
         let lower = (actor.joint(thigh + 2) - actor.joint(thigh + 1)).normalize_or(DVec3::NEG_Y);
-        let lift = upper.angle_between(lower);
-        let turn = DQuat::from_rotation_y(-sign * CRAWL_SHARE[0] * swing.clamp(-1.2, 1.2))
+        // Smooth also where a knee is straight.
+        let lift = 1.2 * (1.0 - upper.dot(lower));
+        let turn = DQuat::from_rotation_y(-sign * self.crawl_share * swing.clamp(-1.2, 1.2))
             * DQuat::from_rotation_z(sign * CRAWL_SHARE[1] * lift);
         self.world_from_body * turn * self.world_from_body.inverse()
     }
@@ -365,6 +404,20 @@ fn basis(across: DVec3, trunk: DVec3) -> DMat3 {
     let up = trunk.try_normalize().unwrap_or(DVec3::Y);
     let left = (across - across.dot(up) * up).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
     DMat3::from_cols(left, up, left.cross(up))
+}
+
+/// How far an arm of the actor lifts the front leg that hangs on it, from 0 to 1.
+pub(crate) fn raised(pose: &CanonicalPose, shoulder: usize) -> f64 {
+    let angle = arm_of(pose, shoulder).angle_between(DVec3::NEG_Y);
+    smooth((angle - RAISED[0]) / (RAISED[1] - RAISED[0]))
+}
+
+/// From the shoulder of the actor to its wrist, in lengths of its arm; front legs are not raised much above the shoulder.
+pub(crate) fn arm_of(pose: &CanonicalPose, shoulder: usize) -> DVec3 {
+    let upper = pose.joint(shoulder + 1) - pose.joint(shoulder);
+    let lower = pose.joint(shoulder + 2) - pose.joint(shoulder + 1);
+    let arm = (upper + lower) / (upper.length() + lower.length()).max(1e-9);
+    DVec3 { y: if arm.y > 0.0 { HIGHEST_PAW * (arm.y / HIGHEST_PAW).tanh() } else { arm.y }, ..arm }
 }
 
 /// From 0 to 1 with zero slope at both ends.

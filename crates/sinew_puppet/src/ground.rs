@@ -23,20 +23,24 @@ pub struct GroundParams {
     pub jumps: bool,
     /// Height of the actor's ankles when they stand; estimated meanwhile if absent.
     pub floor: Option<f64>,
+    /// Whether the character gets as far as the actor (false), rather than as far as its planted feet push it.
+    pub carried: bool,
 }
 
 impl Default for GroundParams {
     fn default() -> Self {
-        Self { scale: None, travel: true, feet: true, jumps: true, floor: None }
+        Self { scale: None, travel: true, feet: true, jumps: true, floor: None, carried: false }
     }
 }
 
 /// Height of the standard body in metres.
-const STANDARD_HEIGHT_METRES: f64 = 1.75;
+pub(crate) const STANDARD_HEIGHT_METRES: f64 = 1.75;
 /// Points within this share of the height above the lowest one are feet.
 const FOOT_SHARE: f64 = 0.06;
 /// A foot must be lower than the planted one by this share of the height to replace it.
 const HYSTERESIS_SHARE: f64 = 0.01;
+/// Share of the height within which several feet carry a body that does not push itself on.
+const SOFT_SHARE: f64 = 0.01;
 /// Rise of the actor's feet that counts as a jump, metres: about the accuracy of tracking.
 const MIN_JUMP_METRES: f64 = 0.06;
 /// Speed at which the estimated floor under the actor may rise, metres per second.
@@ -105,14 +109,18 @@ impl Footing {
         let standing = self.standing.and_then(|(foot, _)| feet.clone().find(|(j, _)| *j == foot));
         let travelled = moved - std::mem::replace(&mut self.moved, moved);
         self.position = match (self.standing, standing) {
-            (Some((_, anchor)), Some((_, at))) if up == 0.0 => anchor - at,
+            (Some((_, anchor)), Some((_, at))) if up == 0.0 && !self.params.carried => anchor - at,
             // In the air the actor's own travel counts.
             _ => self.position + travelled,
         };
         let is_same = |at: DVec3| at.y <= lowest.1.y + HYSTERESIS_SHARE * self.height;
         // A lower foot is planted where it is now.
         let (foot, at) = standing.filter(|(_, at)| is_same(*at)).unwrap_or(lowest);
-        self.position.y = self.level - lowest.1.y + up * self.scale;
+        let low = match self.params.carried {
+            true => soft_min(feet.map(|(_, at)| at.y), SOFT_SHARE * self.height),
+            false => lowest.1.y,
+        };
+        self.position.y = self.level - low + up * self.scale;
         self.standing = Some((foot, DVec3 { y: 0.0, ..self.position + at }));
         DAffine3::from_rotation_translation(turn, self.position)
     }
@@ -124,6 +132,17 @@ impl Footing {
         let above = lowest - self.floor - MIN_JUMP_METRES;
         if self.params.jumps && above.is_finite() { above.max(0.0) } else { 0.0 }
     }
+}
+
+/// The least, smoothly: within `soft` of each other they count alike.
+fn soft_min(values: impl Iterator<Item = f64> + Clone, soft: f64) -> f64 {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let weigh = |(sum, weights): (f64, f64), x: f64| {
+        let weight = ((least - x) / soft).exp();
+        (sum + weight * x, weights + weight)
+    };
+    let (sum, weights) = values.fold((0.0, 0.0), weigh);
+    sum / weights
 }
 
 /// Move a whole pose: its roots are carried.

@@ -14,6 +14,7 @@ mod canonical;
 mod error;
 mod figure;
 mod ground;
+mod limb_memory;
 mod parts;
 mod performer;
 mod projection;

@@ -6,13 +6,18 @@
 use crate::{
     BodyPose, BodyTracker, CanonicalPose, Figure, Footing, GroundParams, Interpolation, Limb, LimbSet,
     PuppetError, Puppeteer, PuppeteerParams, RigBlend, Tracked, TrackerParams, assign_parts, carry,
-    stance::{Stance, StanceParams},
+    figure::{CRAWL_SHARE, FOOT_SLOPE},
+    ground::STANDARD_HEIGHT_METRES,
+    stance::{Guided, LEG_METRES, Stance, StanceParams},
 };
 use glam::DAffine3;
 use sinew_geom::{
     Clip, Pose, Rig, Transform,
-    body_map::{BodyMap, attachments},
+    body_map::{BodyClass, BodyMap, Part, attachments},
 };
+
+/// How much further than a person an insect gets, in heights.
+const MAX_CRAWL: f64 = 1.5;
 
 /// A pose of the actor and the character's pose for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,17 +124,25 @@ impl Performer {
                 if let Some(slope) = params.foot_slope {
                     figure.set_foot_slope(slope);
                 }
+                if let Some([_, share]) = crawling(rig, anatomy) {
+                    figure.set_crawl_share(share);
+                }
                 (Motion::Figure(figure), vec![LimbSet::BODY; rig.n_joints()])
             }
             false => by_pairs(rig, anatomy, pairs, params)?,
         };
-        let ground = ground(rig, anatomy, params);
+        let ground = ground(rig, anatomy, !pairs.is_empty(), params);
         Ok(Self { tracker: BodyTracker::new(params.tracker.clone()), motion, ground, parts })
     }
 
     /// Which part of the actor moves each joint.
     pub fn parts(&self) -> &[LimbSet] {
         &self.parts
+    }
+
+    /// In how many frames each limb of the actor kept its pose, see [`BodyTracker::kept_limbs`].
+    pub fn kept_limbs(&self) -> [usize; 5] {
+        self.tracker.kept_limbs()
     }
 
     /// Process the next frame; `None` before the first that was fully tracked. Times ascend, in seconds.
@@ -157,7 +170,7 @@ impl Performer {
             }
             Motion::Figure(figure) => figure.pose(&tracked.pose, &mut pose, &mut world),
         }
-        self.place(rig, time, &tracked, body, &mut pose, &mut world);
+        self.place(rig, time, &tracked, &mut pose, &mut world);
         Ok(Some(PerformedFrame { pose, world, weights, residual, held: tracked.held }))
     }
 
@@ -166,14 +179,13 @@ impl Performer {
         rig: &Rig,
         time: f64,
         tracked: &Tracked,
-        body: &BodyPose,
         pose: &mut Pose,
         world: &mut [DAffine3],
     ) {
         match &mut self.ground {
             Ground::Stance(stance) => {
-                let seen = (!tracked.held).then(|| self.tracker.prepared(body));
-                stance.step(time, seen.as_ref(), &tracked.place, &tracked.pose, world);
+                let seen = self.tracker.followed().filter(|_| !tracked.held);
+                stance.step(time, seen, &tracked.place, &tracked.pose, world);
                 pose_of(rig, world, pose);
             }
             Ground::Footing(footing) => {
@@ -226,24 +238,64 @@ fn limb_parts(rig: &Rig, anatomy: &Anatomy, sources: &[CanonicalPose], blend: &R
     limbs.into_iter().map(|limb| of_limb[limb]).collect()
 }
 
-fn ground(rig: &Rig, anatomy: &Anatomy, params: &PerformerParams) -> Ground {
-    let GroundParams { scale, travel, feet, jumps, floor } = params.ground;
+fn ground(rig: &Rig, anatomy: &Anatomy, has_pairs: bool, params: &PerformerParams) -> Ground {
+    let GroundParams { scale, travel, feet, jumps, floor, .. } = params.ground;
     if !travel {
         return Ground::Place;
     }
     // Sheared matrices have no legs that could be bent; without a place of the actor the feet have to tell it.
     let can_plant = feet && jumps && params.interpolation == Interpolation::ForwardKinematics;
+    let guided = (!has_pairs).then(|| Guided {
+        is_exact: params.tracker.is_exact,
+        slope: params.foot_slope.unwrap_or(FOOT_SLOPE),
+    });
     let stance = can_plant
-        .then(|| Stance::new(rig, &anatomy.map, &anatomy.attached, StanceParams { scale, floor }))
+        .then(|| Stance::new(rig, &anatomy.map, &anatomy.attached, StanceParams { scale, floor, guided }))
         .flatten();
     match stance {
         Some(stance) => Ground::Stance(stance),
         None => {
             let is_foot = anatomy.map.feet();
             let rest = rig.rest_world();
-            Ground::Footing(Footing::new(rest.iter().map(|joint| joint.translation), &is_foot, params.ground))
+            // Insects wave their legs with the actor's, who knows how far it got.
+            let crawls = crawling(rig, anatomy).filter(|_| !has_pairs);
+            let (carried, scale) = (crawls.is_some(), scale.or(crawls.map(|[scale, _]| scale)));
+            let ground = GroundParams { scale, carried, ..params.ground };
+            Ground::Footing(Footing::new(rest.iter().map(|joint| joint.translation), &is_foot, ground))
         }
     }
+}
+
+/// Metres of an insect for one of the standard body, and how far its legs swing for a radian of the actor's, so that they stay
+/// where they stand.
+fn crawling(rig: &Rig, anatomy: &Anatomy) -> Option<[f64; 2]> {
+    if anatomy.map.class != BodyClass::Arthropod {
+        return None;
+    }
+    let rest = rig.rest_world();
+    let is_leg = |k: usize| anatomy.map.joints[k].part == Part::Leg;
+    let above = |k: usize| {
+        let hangs_on = anatomy.attached.get(k).copied().flatten().or(rig.joints()[k].parent);
+        hangs_on.filter(|&k| is_leg(k))
+    };
+    let legs = || (0..rig.n_joints()).filter(|&k| is_leg(k));
+    let tips = legs().filter(|&k| !legs().any(|other| above(other) == Some(k)) && above(k).is_some());
+    let reach = |tip: usize| {
+        let mut first = tip;
+        // A leg has no more joints than the skeleton.
+        for _ in 0..rig.n_joints() {
+            first = above(first).unwrap_or(first);
+        }
+        (rest[tip].translation - rest[first].translation).reject_from(anatomy.map.up).length()
+    };
+    let reaches: Vec<f64> = tips.map(reach).filter(|reach| *reach > 0.0).collect();
+    let mean = reaches.iter().sum::<f64>() / reaches.len() as f64;
+    let heights = || rest.iter().map(|joint| joint.translation.dot(anatomy.map.up));
+    let tall = heights().fold(f64::MIN, f64::max) - heights().fold(f64::MAX, f64::min);
+    let most = CRAWL_SHARE[0] * mean / LEG_METRES;
+    // Wide legs under a low body take short steps.
+    let scale = most.min(MAX_CRAWL * tall / STANDARD_HEIGHT_METRES);
+    (!reaches.is_empty() && scale > 0.0).then(|| [scale, scale * LEG_METRES / mean])
 }
 
 /// The pose of joints in the world.

@@ -70,8 +70,12 @@ impl RigBody {
         (map.class == BodyClass::Biped && body.check(rig).is_ok()).then_some(body)
     }
 
-    /// Downward slope of the feet when the body stands, in radians; `None` if the rig has no toes.
+    /// Downward slope of the feet when the body stands, in radians: none if the rig has no toes, as they are guessed to be level
+    /// then.
     pub fn foot_slope(&self, map: &BodyMap) -> Option<f64> {
+        if [14, 18].iter().any(|&ankle| self.found[ankle + 1].is_none()) {
+            return Some(0.0);
+        }
         let slope = |ankle: usize| {
             let along = map.places[self.found[ankle + 1]?] - map.places[self.found[ankle]?];
             Some(-along.try_normalize()?.dot(map.up).clamp(-1.0, 1.0).asin())

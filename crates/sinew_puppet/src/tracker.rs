@@ -1,7 +1,8 @@
 //! From the output of a camera to a reliable pose.
 //!
 //! # Source
-//! Sun (2017), §2.2.5 and §6.2: only fully tracked frames are used; otherwise the pose is held, not guessed. Smoothing:
+//! Sun (2017), §2.2.5 and §6.2: only fully tracked frames are used; otherwise the pose is held, not guessed. Differs: a limb that
+//! is lost keeps its pose while the rest is followed, see `limb_memory`. Smoothing:
 //! Casiez, Roussel and Vogel, *1 € filter: a simple speed-based low-pass filter for noisy input in interactive systems*
 //! (2012), eqs. 1–3. Sinew's own: jumps count as lost tracking; a body that stays lost fades to a standing pose, and returns
 //! without a jump.
@@ -10,6 +11,7 @@ use crate::{
     BodyPlacement, BodyPose, Calibration, CanonicalPose, Limb,
     canonical::{N_NUMBERS, TRUNK},
     figure::smooth,
+    limb_memory::{Doubt, LimbMemory},
 };
 use glam::{DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
@@ -107,11 +109,14 @@ const CUTOFF_HERTZ: [f64; 2] = [15.0, 0.4];
 const CUTOFF_PER_SPEED: f64 = 3.0;
 /// Cut-off of the speed itself, as in the paper.
 const SPEED_CUTOFF_HERTZ: f64 = 1.0;
+/// Joints of the trunk, without which nothing is known of the body.
+const ROOTS: [usize; 8] = [0, 1, 2, 3, 4, 8, 12, 16];
 
 /// Follows one body.
 #[derive(Debug, Clone)]
 pub struct BodyTracker {
     params: TrackerParams,
+    memory: LimbMemory,
     last: Option<PreviousFrame>,
 }
 
@@ -134,26 +139,29 @@ struct PreviousFrame {
 impl BodyTracker {
     /// Follow a body with these settings.
     pub fn new(params: TrackerParams) -> Self {
-        Self { params, last: None }
+        Self { params, memory: LimbMemory::default(), last: None }
     }
 
     /// Process the next frame; times ascend, in seconds. `None` before the first that was fully tracked.
     pub fn step(&mut self, time: f64, body: &BodyPose) -> Option<Tracked> {
-        let body = self.prepared(body);
+        if let Some(last) = self.last.as_ref().filter(|last| time <= last.time) {
+            return Some(last.shown.clone());
+        }
+        let body = self.completed(time, self.prepared(body));
         let is_whole = body.first_missing().is_none();
         let Some(last) = &mut self.last else {
             return is_whole.then(|| self.begin(time, body));
         };
-        // Frames that arrive twice, or late, are ignored.
-        if time <= last.time {
-            return Some(last.shown.clone());
-        }
         let can_jump = is_whole && !self.params.is_exact;
-        let is_jump = can_jump && jumps(&last.raw, &body, time - last.time, self.params.max_speed);
+        let is_jump = can_jump && ROOTS.iter().any(|&k| last.jumps(&self.params, time, &body, k));
         let has_settled = last.lost_at.is_none_or(|at| time - at > ACCEPT_SECS);
         let is_trusted = is_whole && (!is_jump || (last.lost_at.is_some() && has_settled));
         let shown = match is_trusted {
-            true => last.trust(time, self.params.measure(&body), self.params.smoothing),
+            true => {
+                let (pose, place) = self.params.measure(&body);
+                let pose = self.memory.ease(time, pose);
+                last.trust(time, (pose, place), self.params.smoothing)
+            }
             false => last.hold(time, self.params.hold_secs),
         };
         last.time = time;
@@ -163,6 +171,36 @@ impl BodyTracker {
         }
         last.shown = shown.clone();
         Some(shown)
+    }
+
+    /// The body as it was followed last, with limbs that were not seen as they were.
+    pub(crate) fn followed(&self) -> Option<&BodyPose> {
+        self.last.as_ref().map(|last| &last.raw)
+    }
+
+    /// In how many frames each limb was not seen, and kept its pose while the rest was followed; in the order of [`Limb::ALL`].
+    pub fn kept_limbs(&self) -> [usize; 5] {
+        self.memory.kept()
+    }
+
+    /// The body with limbs that are lost, or jumped, as they were.
+    fn completed(&mut self, time: f64, body: BodyPose) -> BodyPose {
+        let rest = CanonicalPose::rest();
+        let pose = self.last.as_ref().map_or(&rest, |last| &last.trusted.1);
+        let seen = body.clone();
+        let has_jumped = |k: usize| {
+            let last = self.last.as_ref().filter(|_| !self.params.is_exact);
+            last.is_some_and(|last| last.jumps(&self.params, time, &seen, k))
+        };
+        // A body that jumps as a whole is no matter of its limbs.
+        let is_steady = !ROOTS.iter().any(|&k| has_jumped(k));
+        let doubt = Doubt {
+            time,
+            accept_secs: ACCEPT_SECS,
+            hold_secs: self.params.hold_secs,
+            jumped: &|k| is_steady && has_jumped(k),
+        };
+        self.memory.complete(body, pose, &doubt)
     }
 
     /// A body as it is followed: calibrated, mirrored, with ignored limbs at rest.
@@ -187,6 +225,19 @@ impl BodyTracker {
 }
 
 impl PreviousFrame {
+    /// Whether a joint is further away than it can have moved.
+    fn jumps(&self, params: &TrackerParams, time: f64, body: &BodyPose, joint: usize) -> bool {
+        // Motion files have units of their own: the trunk gives the length of a metre.
+        let metre = self.place().trunk / TRUNK;
+        // After a gap of more than a quarter of a second, speed is not judged.
+        let reach = metre * params.max_speed * (time - self.time).clamp(1e-3, ACCEPT_SECS);
+        self.raw.joints[joint].distance(body.joints[joint]) > reach
+    }
+
+    fn place(&self) -> &BodyPlacement {
+        &self.trusted.2
+    }
+
     fn trust(&mut self, time: f64, (pose, place): (CanonicalPose, BodyPlacement), smoothing: f64) -> Tracked {
         if self.lost_at.take().is_some() {
             self.back = Some((time, self.shown.pose.clone(), self.shown.place));
@@ -230,14 +281,6 @@ impl BodyPlacement {
             trunk: self.trunk + share * (other.trunk - self.trunk),
         }
     }
-}
-
-fn jumps(before: &BodyPose, after: &BodyPose, secs: f64, max_speed: f64) -> bool {
-    // After a gap of more than a quarter of a second, speed is not judged.
-    // Motion files have units of their own: the trunk gives the length of a metre.
-    let metre = CanonicalPose::of(before).1.trunk / TRUNK;
-    let reach = metre * max_speed * secs.clamp(1e-3, ACCEPT_SECS);
-    before.joints.iter().zip(&after.joints).any(|(a, b)| a.distance(*b) > reach)
 }
 
 /// A low-pass filter whose cut-off increases with speed, for every number of a pose and a placement.

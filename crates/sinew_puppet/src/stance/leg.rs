@@ -16,6 +16,8 @@ const SETTLE_SECS: f64 = 0.06;
 const SPRING: f64 = 14.0;
 /// A foot that stands further from its pose than this share of the leg is dragged along.
 const MAX_PULL: f64 = 0.3;
+/// Sine of the angle of a knee from which on it is bent.
+const CLEARLY_BENT: f64 = 0.1;
 /// Straightest leg, as a share of its length.
 const MAX_REACH: f64 = 0.995;
 
@@ -38,6 +40,9 @@ pub(super) struct Leg {
     /// Axis of the knee at rest, in the space of the hip.
     pub axis: DVec3,
     pub length: f64,
+    /// Where the ankle is at rest, and how far the toe is from it along the ground.
+    pub rest: DVec3,
+    pub flat: f64,
     /// The foot of the actor that carries it, and the arm that must hang for it.
     pub actor_foot: usize,
     pub actor_arm: Option<usize>,
@@ -98,6 +103,15 @@ impl Leg {
         let below = |k: usize| level + self.clearance[k] - (points[k] + self.offset).dot(up);
         self.offset += below(0).max(below(1)).max(0.0) * up;
         self.shown = Some(points.map(|p| p + self.offset));
+    }
+
+    /// Fold the leg as at rest, at its hip; the foot keeps its direction.
+    pub fn unfold(&self, rest: &[DAffine3], carrier: Option<usize>, world: &mut [DAffine3]) {
+        let Some(carrier) = carrier else { return };
+        let moved = world[carrier] * rest[carrier].inverse();
+        let foot = moved.transform_point3(rest[self.ankle].translation) - world[self.ankle].translation;
+        self.thigh.iter().chain(&self.shin).for_each(|&k| world[k] = moved * rest[k]);
+        self.foot.iter().for_each(|&k| world[k].translation += foot);
     }
 
     /// How far the hip must come down for the leg to reach the ankle.
@@ -220,7 +234,10 @@ fn leg(
         .filter(|k| height(k) < height(&ankle));
     let toe = toe.map_or(at(ankle) + 0.12 * length * map.forward, at);
     let bend = (at(knee) - at(hip)).cross(at(ankle) - at(knee)).normalize_or_zero();
-    let axis = map.joints[knee].hinge.map_or(bend, |hinge| hinge.axis);
+    // A knee that is bent at rest shows how; of a straight one the map knows.
+    let sine = (at(knee) - at(hip)).normalize_or_zero().cross((at(ankle) - at(knee)).normalize_or_zero());
+    let is_bent = sine.length() > CLEARLY_BENT && map.class != BodyClass::Biped;
+    let axis = map.joints[knee].hinge.filter(|_| !is_bent).map_or(bend, |hinge| hinge.axis);
     let which = |a: &[bool], b: &[bool]| (0..rest.len()).filter(|&k| a[k] && !b[k]).collect::<Vec<usize>>();
     Some(Leg {
         thigh: which(&on_hip, &on_knee),
@@ -229,6 +246,8 @@ fn leg(
         toe: rest[ankle].inverse().transform_point3(toe),
         axis: rest[hip].inverse().transform_vector3(axis),
         clearance: [0.0; 2],
+        rest: at(ankle),
+        flat: (toe - at(ankle)).reject_from(map.up).length(),
         hip,
         knee,
         ankle,

@@ -6,10 +6,16 @@
 //! missing, which is the angle at the knee and a turn of the whole leg. A foot that is lifted gives back the difference
 //! within a tenth of a second, so that nothing jumps.
 
+mod guide;
 mod leg;
 
-use crate::{BodyPlacement, BodyPose, CanonicalPose, canonical::TRUNK};
+use crate::{
+    BodyPlacement, BodyPose, CanonicalPose,
+    canonical::TRUNK,
+    figure::{arm_of, raised},
+};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use guide::{Guide, unit};
 use leg::{Leg, legs};
 use sinew_geom::{
     Rig,
@@ -17,7 +23,7 @@ use sinew_geom::{
 };
 
 /// Leg of the standard body from hip to ankle, metres.
-const LEG_METRES: f64 = 0.84;
+pub(crate) const LEG_METRES: f64 = 0.84;
 /// Height of its hips above the ground, metres.
 const HIP_METRES: f64 = 0.92;
 /// Speed of a foot below which it is put down, and above which it is lifted; metres of the standard body per second.
@@ -37,6 +43,9 @@ const LEG_RATE: f64 = 0.02;
 #[derive(Debug, Clone)]
 pub(crate) struct Stance {
     legs: Vec<Leg>,
+    /// What each leg hangs on.
+    carriers: Vec<Option<usize>>,
+    rest: Vec<DAffine3>,
     /// Joints between the legs that carry the actor's travel, at rest.
     hips: Vec<usize>,
     pivot: DVec3,
@@ -58,6 +67,24 @@ pub(crate) struct StanceParams {
     pub scale: Option<f64>,
     /// Height of the ankles of the actor when they stand, if known.
     pub floor: Option<f64>,
+    /// Without pairs the actor's feet say where those of the character are; poses of pairs say so themselves.
+    pub guided: Option<Guided>,
+}
+
+/// How the actor's feet are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Guided {
+    /// Whether every joint is measured: then what stands is known to stand.
+    pub is_exact: bool,
+    /// Downward slope of the feet of the actor when it stands, in radians.
+    pub slope: f64,
+}
+
+/// The actor at one moment.
+struct Seen<'a> {
+    body: Option<&'a BodyPose>,
+    place: &'a BodyPlacement,
+    pose: &'a CanonicalPose,
 }
 
 #[derive(Debug, Clone)]
@@ -105,7 +132,9 @@ impl Stance {
             supports: supports(map, leg_length),
             pivot: middle - height(middle) * map.up,
             hips,
+            carriers: legs.iter().map(|leg| hangs_on[leg.hip]).collect(),
             legs,
+            rest,
             up: map.up,
             level,
             leg_length,
@@ -159,11 +188,105 @@ impl Stance {
         let carried =
             DAffine3::from_rotation_translation(turn, self.pivot + last.position - turn * self.pivot);
         world.iter_mut().for_each(|joint| *joint = carried * *joint);
-        let between = body.map_or(hips.y, |body| body.joints[12].midpoint(body.joints[16]).y);
-        self.stand((between - last.floor) * scale, (low - last.floor) * scale, world);
-        let down = last.down;
+        let seen = Seen { body, place, pose };
+        match self.guide(&last, &seen, scale) {
+            Some(guide) => {
+                self.stand_guided(&guide, &carried, world);
+                let down = last.down;
+                self.follow(&guide, (down, secs), pose, &carried, world);
+            }
+            None => {
+                let between = body.map_or(hips.y, |body| body.joints[12].midpoint(body.joints[16]).y);
+                self.stand((between - last.floor) * scale, (low - last.floor) * scale, world);
+                self.plant(last.down, secs, pose, world);
+            }
+        }
         self.last = Some(last);
-        self.plant(down, secs, pose, world);
+    }
+
+    /// Where the actor's feet put those of the character; nothing where poses say so themselves.
+    fn guide(&self, last: &Last, seen: &Seen, scale: f64) -> Option<Guide> {
+        let Guided { is_exact, slope } = self.params.guided?;
+        match seen.body.filter(|_| is_exact) {
+            Some(body) => Some(Guide::exact(body, seen.place, last, scale, slope)),
+            // Cameras measure directions better than places: people stand where their limbs put their feet.
+            None if self.is_upright && !is_exact => None,
+            None => {
+                let middle = seen.pose.joint(12).midpoint(seen.pose.joint(16)) - seen.pose.joint(0);
+                let hips = seen.place.position.y + middle.y * last.leg / LEG_METRES;
+                Some(Guide::seen(seen.pose, hips, last, (scale, unit(self.leg_length)), slope))
+            }
+        }
+    }
+
+    /// Hips that are guided are where the actor's are.
+    fn stand_guided(&self, guide: &Guide, carried: &DAffine3, world: &mut [DAffine3]) {
+        let ankle = self.legs.iter().map(|leg| leg.clearance[0]).sum::<f64>() / self.legs.len() as f64;
+        let mut shift = if self.is_upright {
+            let place = carried.transform_point3(self.pivot) + (self.level + ankle + guide.hips) * self.up;
+            place - middle(&self.hips, world)
+        } else {
+            guide.rise(self.leg_length) * self.up
+        };
+        let soft = SOFT * self.leg_length;
+        for &(joint, clearance) in &self.supports {
+            let high = (world[joint].translation + shift).dot(self.up) - self.level;
+            let missing = clearance - high;
+            if missing > -4.0 * soft {
+                shift += 0.5 * (missing + missing.hypot(soft)) * self.up;
+            }
+        }
+        world.iter_mut().for_each(|joint| joint.translation += shift);
+    }
+
+    /// Bring the feet where the actor's are.
+    fn follow(
+        &mut self,
+        guide: &Guide,
+        (down, secs): ([[bool; 2]; 2], f64),
+        pose: &CanonicalPose,
+        carried: &DAffine3,
+        world: &mut [DAffine3],
+    ) {
+        let (up, level) = (self.up, self.level);
+        let turned = DQuat::from_mat3(&carried.matrix3).normalize() * self.world_from_body;
+        let is_exact = self.params.guided.is_some_and(|guided| guided.is_exact);
+        let below_hips = carried.transform_point3(self.pivot) + level * up;
+        let mut goals = Vec::with_capacity(self.legs.len());
+        let mut squares = 0.0;
+        for (leg, carrier) in self.legs.iter_mut().zip(&self.carriers) {
+            if !self.is_upright {
+                // The knees of animals bend their own way, whatever those of the actor do.
+                leg.unfold(&self.rest, *carrier, world);
+            }
+            let points = leg.points(world);
+            let toe = points[1] - points[0];
+            let away = guide.ankle(leg, !self.is_upright, turned.inverse() * toe, leg.flat);
+            let from = match self.is_upright {
+                true => below_hips + leg.clearance[0] * up,
+                false => carried.transform_point3(leg.rest),
+            };
+            let mut ankle = from + turned * away;
+            let lifted = leg.actor_arm.map_or(0.0, |shoulder| raised(pose, shoulder));
+            if !is_exact {
+                let [at_ankle, at_toe] = down[leg.actor_foot].map(|down| down && lifted < 0.5);
+                let which = if at_toe { Some(1) } else { at_ankle.then_some(0) };
+                leg.follow(which, &[ankle, ankle + toe], secs, up, level);
+                ankle += leg.offset;
+            }
+            if let Some(shoulder) = leg.actor_arm.filter(|_| lifted > 0.0) {
+                let raised = world[leg.hip].translation + turned * (0.9 * leg.length * arm_of(pose, shoulder));
+                ankle = ankle.lerp(raised, lifted);
+            }
+            let drop = leg.missing_reach(ankle, world[leg.hip].translation, up);
+            squares += drop * drop * (1.0 - lifted);
+            goals.push(ankle);
+        }
+        let drop = squares.sqrt();
+        world.iter_mut().for_each(|joint| joint.translation -= drop * up);
+        for (leg, goal) in self.legs.iter().zip(goals) {
+            leg.reach(goal, world);
+        }
     }
 
     fn begin(&self, time: f64, body: &BodyPose, feet: [[DVec3; 2]; 2], place: &BodyPlacement) -> Last {

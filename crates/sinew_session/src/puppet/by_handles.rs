@@ -72,6 +72,11 @@ impl HandlePerformer {
         &self.parts
     }
 
+    /// In how many frames each limb of the actor kept its pose.
+    pub fn kept_limbs(&self) -> [usize; 5] {
+        self.tracker.kept_limbs()
+    }
+
     pub fn step(&mut self, time: f64, body: &BodyPose) -> Result<Option<Done>, SessionError> {
         let Some(tracked) = self.tracker.step(time, body) else { return Ok(None) };
         let weights = self.puppeteer.step(&tracked.pose)?.clone();

@@ -15,6 +15,7 @@ mod settings;
 mod take;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub use actor::{Actor, ActorSource, read_actor};
 pub use by_handles::HandleShape;

@@ -119,6 +119,15 @@ impl Puppet {
         self.interpolation
     }
 
+    /// In how many frames each limb of the actor was not seen and kept its pose while the rest was followed, in the order of
+    /// [`sinew_puppet::Limb::ALL`].
+    pub fn kept_limbs(&self) -> [usize; 5] {
+        match &self.follower {
+            Follower::Joints(performer) => performer.kept_limbs(),
+            Follower::Handles(performer) => performer.kept_limbs(),
+        }
+    }
+
     /// Which part of the actor moves each joint, or each handle.
     pub fn parts(&self) -> &[LimbSet] {
         match &self.follower {

@@ -101,6 +101,7 @@ impl PuppetSettings {
             feet: self.feet,
             jumps: source.knows_height,
             floor: source.floor,
+            ..GroundParams::default()
         };
         Ok(PerformerParams {
             tracker,

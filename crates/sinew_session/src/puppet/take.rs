@@ -3,7 +3,7 @@
 use super::{Acted, ActedShape, Actor, ActorSource, Puppet};
 use crate::{Document, Prepared, SessionError, command::check_name, limits::check_sequence, motion};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sinew_geom::{Clip, Pose};
 use sinew_puppet::{BodyPose, Interpolation};
@@ -126,7 +126,7 @@ impl Performance {
         let start = Instant::now();
         let (acted, mut report) = act(&mut puppet, actor, progress)?;
         let seconds = start.elapsed().as_secs_f64();
-        let shapes = evenly(&puppet, &acted, actor.fps);
+        let shapes = evenly(&puppet, &acted, actor);
         report.n_frames = shapes.len();
         Ok(Self { puppet, shapes, fps: actor.fps, report, acted, seconds })
     }
@@ -134,6 +134,17 @@ impl Performance {
     /// What follows the actor.
     pub fn puppet(&self) -> &Puppet {
         &self.puppet
+    }
+
+    /// The joints in every frame; nothing for characters that are moved by handles.
+    pub(super) fn worlds(&self) -> Vec<&[DAffine3]> {
+        let mut worlds = Vec::with_capacity(self.shapes.len());
+        for shape in &self.shapes {
+            if let ActedShape::Joints { world, .. } = shape {
+                worlds.push(world.as_slice());
+            }
+        }
+        worlds
     }
 
     /// Whether it is a motion of the skeleton. Blended matrices that shear are no poses of one, and handles have none: then
@@ -239,9 +250,12 @@ fn act(
     Ok((acted, report))
 }
 
-/// Shapes at an even rate from the first to the last frame.
-fn evenly(puppet: &Puppet, acted: &[(f64, Acted)], fps: f64) -> Vec<ActedShape> {
-    let (start, end) = (acted[0].0, acted[acted.len() - 1].0);
+/// Shapes at an even rate from the actor's first to its last frame. Until somebody is tracked the first pose is held: a take
+/// keeps the time of its source.
+fn evenly(puppet: &Puppet, acted: &[(f64, Acted)], actor: &Actor) -> Vec<ActedShape> {
+    let fps = actor.fps;
+    let start = actor.frames.first().map_or(acted[0].0, |(time, _)| time.min(acted[0].0));
+    let end = acted[acted.len() - 1].0;
     // Rounding of times must not cost the last frame.
     let n = ((end - start) * fps + 1e-3).floor().max(0.0) as usize + 1;
     let mut next = 1;

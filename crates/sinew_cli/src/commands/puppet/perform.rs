@@ -31,6 +31,9 @@ pub fn perform(
     if !document.puppet.pairs.is_empty() {
         report["parts"] = parts_of(performance.puppet());
     }
+    let faults = performance.faults(document, actor);
+    faults.iter().for_each(|fault| warnings.push(fault.clone()));
+    report["damage"] = json!(faults);
     let origin = Origin::of_document(document);
     report["bytes"] = if performance.is_of_skeleton() {
         let mut character = document.character();

@@ -1,6 +1,7 @@
 //! Which nodes form the rig.
 //!
-//! A node is a joint of the rig if a skin names it, if a clip moves it, or if such a node is below it. Nodes
+//! A node is a joint of the rig if a skin names it, if a clip moves it, or if such a node is below it. A file without meshes is all
+//! skeleton: there all nodes of a tree are joints in which a clip moves one. Nodes
 //! our own writer added as helpers (see `SINEW_character`) are replaced by their parents.
 
 use super::scene::Scene;
@@ -102,6 +103,13 @@ fn find_movers(root: &Root, scene: &Scene) -> Vec<bool> {
     for target in targets.filter(|target| target.path != "weights") {
         if let Some(node) = target.node.filter(|&node| node < n_nodes) {
             movers[node] |= scene.shown[node];
+        }
+    }
+    if root.meshes.is_empty() {
+        let top = |node: usize| scene.chain(node).last().unwrap_or(node);
+        let tops: Vec<usize> = (0..n_nodes).filter(|&node| movers[node]).map(top).collect();
+        for node in (0..n_nodes).filter(|&node| scene.shown[node] && tops.contains(&top(node))) {
+            movers[node] = true;
         }
     }
     movers

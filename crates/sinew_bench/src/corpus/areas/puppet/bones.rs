@@ -16,6 +16,8 @@ pub struct Bones {
     pairs: Vec<(usize, usize)>,
     /// How long each is: mostly, in the character's own clips; at rest, if it has none.
     rest: Vec<f64>,
+    /// How long each is at rest, which is a shape without tears too.
+    bound: Vec<f64>,
     /// The change of each, as a share, that 95 % of frames of its own clips keep to.
     own: Vec<f64>,
     /// Change of the edges of the surface that one in a thousand exceeds in its own clips.
@@ -57,6 +59,7 @@ impl Bones {
         let mut bones = Self {
             names: body.motion.names.clone(),
             rest: candidates.iter().map(long).collect(),
+            bound: candidates.iter().map(long).collect(),
             own: vec![0.0; candidates.len()],
             own_edges: None,
             pairs: candidates,
@@ -114,6 +117,7 @@ impl Bones {
         let kept: Vec<usize> = kept.into_iter().filter(|&k| is_measured(&self.pairs[k])).collect();
         self.pairs = kept.iter().map(|&k| self.pairs[k]).collect();
         self.rest = kept.iter().map(|&k| self.rest[k]).collect();
+        self.bound = kept.iter().map(|&k| self.bound[k]).collect();
         self.own = kept.iter().map(|&k| self.own[k]).collect();
     }
 
@@ -139,7 +143,11 @@ impl Bones {
         let lengths: Vec<Vec<Option<f64>>> = frames.iter().map(|&k| self.lengths(take, &joints, k)).collect();
         let mut torn = Torn { usual: 0.0, most: 0.0, edges: None, between: String::new() };
         for (pair, own) in self.own.iter().enumerate() {
-            let change = |long: f64| ((long / self.rest[pair] - 1.0).abs() - own).max(0.0);
+            let (rest, bound) = (self.rest[pair], self.bound[pair]);
+            let change = |long: f64| {
+                let usual = long.clamp(rest.min(bound), rest.max(bound));
+                ((long / usual - 1.0).abs() - own).max(0.0)
+            };
             let of_pair: Vec<f64> = lengths.iter().filter_map(|frame| frame[pair].map(change)).collect();
             if quantile(&of_pair, 0.99) > torn.usual {
                 let (a, b) = self.pairs[pair];

@@ -1,63 +1,108 @@
 //! A take against its actor and against the character's own clips. Sizes are in heights of each body.
+//!
+//! Two people are compared by the joints of their limbs that both have: a hand with fifteen finger joints moves no further than
+//! one with none. Other bodies are compared by all their joints.
 
 use super::super::super::{
     scene::Scene,
     shape::{edges, quantile, stretches},
 };
-use super::super::refit::{body::Body, measure::cuts};
+use super::super::refit::{body::Body, limbs::PARTS, measure::cuts};
 use glam::DVec3;
 
-/// Joints against the middle of all joints, per frame: some frames, all joints.
-fn locals(body: &Body, every: usize) -> Vec<Vec<DVec3>> {
-    let frame = |k: usize| {
-        let centre = body.centre(k);
-        (0..body.motion.n_joints()).map(|joint| body.motion.position(k, joint) - centre).collect()
-    };
-    (0..body.n_frames()).step_by(every).map(frame).collect()
+/// A body and those of its joints that are measured.
+pub struct Seen<'a> {
+    pub body: &'a Body,
+    joints: Vec<usize>,
 }
 
-/// How far joints lie from their middle, root mean square. A dog that turns moves its nose further than a person of its height.
-fn spread(body: &Body) -> f64 {
-    let square = |frame: &Vec<DVec3>| {
-        frame.iter().map(|p| p.length_squared()).sum::<f64>() / frame.len().max(1) as f64
-    };
-    let all: Vec<f64> = locals(body, body.stride(20)).iter().map(square).collect();
-    quantile(&all, 0.5).sqrt().max(1e-12)
-}
-
-/// How far joints move about where they mostly are, root mean square over their spread.
-pub fn amplitude(body: &Body) -> f64 {
-    let frames = locals(body, body.stride(300));
-    let n = frames.len().max(1) as f64;
-    let square = |joint: usize| {
-        let mean = frames.iter().map(|frame| frame[joint]).sum::<DVec3>() / n;
-        frames.iter().map(|frame| frame[joint].distance_squared(mean)).sum::<f64>() / n
-    };
-    let joints = body.motion.n_joints();
-    ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt() / spread(body)
-}
-
-/// Acceleration of joints, root mean square in spreads/s², apart from given frames.
-pub fn acceleration(body: &Body, without: &[usize]) -> f64 {
-    let (mut sum, mut n) = (0.0, 0u32);
-    for k in
-        (1..body.n_frames().saturating_sub(1)).filter(|k| !without.iter().any(|cut| k.abs_diff(*cut) <= 3))
-    {
-        for joint in 0..body.motion.n_joints() {
-            let p = |k: usize| body.motion.position(k, joint);
-            sum += (p(k + 1) - p(k) * 2.0 + p(k - 1)).length_squared();
-            n += 1;
-        }
+/// An actor and a take, by the joints that are compared.
+pub fn both<'a>(actor: &'a Body, take: &'a Body) -> [Seen<'a>; 2] {
+    let all = |body: &'a Body| Seen { body, joints: (0..body.motion.n_joints()).collect() };
+    if !(actor.is_humanoid && take.is_humanoid) {
+        return [all(actor), all(take)];
     }
-    (sum / f64::from(n.max(1))).sqrt() / body.motion.step.powi(2) / spread(body)
+    let limbs = PARTS.into_iter().flat_map(|part| [(part, 0), (part, 1)]);
+    let of_both = limbs.filter_map(|(part, side)| {
+        Some((actor.limbs.joint(part, side)?, take.limbs.joint(part, side)?))
+    });
+    let (ours, theirs) = of_both.unzip();
+    [Seen { body: actor, joints: ours }, Seen { body: take, joints: theirs }]
+}
+
+impl<'a> Seen<'a> {
+    /// All joints of a body.
+    pub fn all(body: &'a Body) -> Self {
+        Self { body, joints: (0..body.motion.n_joints()).collect() }
+    }
+
+    /// Joints against their middle, per frame: some frames.
+    fn locals(&self, every: usize) -> Vec<Vec<DVec3>> {
+        let frame = |k: usize| {
+            let places = || self.joints.iter().map(|&joint| self.body.motion.position(k, joint));
+            let centre = places().sum::<DVec3>() / self.joints.len().max(1) as f64;
+            places().map(|p| p - centre).collect()
+        };
+        (0..self.body.n_frames()).step_by(every).map(frame).collect()
+    }
+
+    /// How far joints lie from their middle, root mean square. A dog that turns moves its nose further than a person of its
+    /// height.
+    fn spread(&self) -> f64 {
+        let square = |frame: &Vec<DVec3>| {
+            frame.iter().map(|p| p.length_squared()).sum::<f64>() / frame.len().max(1) as f64
+        };
+        let all: Vec<f64> = self.locals(self.body.stride(20)).iter().map(square).collect();
+        quantile(&all, 0.5).sqrt().max(1e-12)
+    }
+
+    /// How far joints move about where they mostly are, root mean square over their spread.
+    pub fn amplitude(&self) -> f64 {
+        let frames = self.locals(self.body.stride(300));
+        let n = frames.len().max(1) as f64;
+        let square = |joint: usize| {
+            let mean = frames.iter().map(|frame| frame[joint]).sum::<DVec3>() / n;
+            frames.iter().map(|frame| frame[joint].distance_squared(mean)).sum::<f64>() / n
+        };
+        let joints = self.joints.len();
+        ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt() / self.spread()
+    }
+
+    /// Acceleration of joints, root mean square in spreads/s², apart from given frames.
+    pub fn acceleration(&self, without: &[usize]) -> f64 {
+        let (mut sum, mut n) = (0.0, 0u32);
+        let moments = 1..self.body.n_frames().saturating_sub(1);
+        for k in moments.filter(|k| !without.iter().any(|cut| k.abs_diff(*cut) <= 3)) {
+            for &joint in &self.joints {
+                let p = |k: usize| self.body.motion.position(k, joint);
+                sum += (p(k + 1) - p(k) * 2.0 + p(k - 1)).length_squared();
+                n += 1;
+            }
+        }
+        (sum / f64::from(n.max(1))).sqrt() / self.body.motion.step.powi(2) / self.spread()
+    }
 }
 
 /// Acceleration for what moves: the take's over its amplitude, against the actor's over the actor's.
-pub fn shake(actor: &Body, take: &Body) -> Option<f64> {
-    let cuts = cuts(actor);
-    let rough = |body: &Body| acceleration(body, &cuts) / amplitude(body).max(0.005);
+pub fn shake([actor, take]: &[Seen; 2]) -> Option<f64> {
+    let cuts = cuts(actor.body);
+    let rough = |body: &Seen| body.acceleration(&cuts) / body.amplitude().max(0.005);
     let of_actor = rough(actor);
     (of_actor > 1e-6).then(|| rough(take) / of_actor)
+}
+
+/// The joint of the take, and the frame, at which most of its acceleration is.
+pub fn shakiest(take: &Seen) -> Option<(String, usize)> {
+    let body = take.body;
+    let square = |joint: usize, k: usize| {
+        let p = |k: usize| body.motion.position(k, joint);
+        (p(k + 1) - p(k) * 2.0 + p(k - 1)).length_squared()
+    };
+    let moments = || 1..body.n_frames().saturating_sub(1);
+    let of_joint = |joint: usize| moments().map(|k| square(joint, k)).sum::<f64>();
+    let joint = take.joints.iter().copied().max_by(|a, b| of_joint(*a).total_cmp(&of_joint(*b)))?;
+    let frame = moments().max_by(|a, b| square(joint, *a).total_cmp(&square(joint, *b)))?;
+    Some((body.motion.names[joint].clone(), frame))
 }
 
 /// The furthest that a character moves within half a second in which its actor stands still, beyond the actor, in heights;
@@ -85,7 +130,7 @@ pub fn restless(actor: &Body, take: &Body) -> Option<f64> {
 /// that moves most, by its likeness to itself some time later.
 pub fn period(body: &Body) -> Option<f64> {
     let n = body.n_frames();
-    let frames = locals(body, 1);
+    let frames = Seen::all(body).locals(1);
     let signal = |joint: usize, axis: usize| -> Vec<f64> {
         let values: Vec<f64> = frames.iter().map(|frame| frame[joint][axis]).collect();
         let mean = values.iter().sum::<f64>() / n as f64;
@@ -136,8 +181,9 @@ mod tests {
     #[test]
     fn a_copy_shakes_and_swings_as_much_and_keeps_time() {
         let (actor, take) = (walker(0.0, 1.0), walker(1.0, 3.0));
-        assert!((shake(&actor, &take).unwrap() - 1.0).abs() < 1e-6);
-        assert!((amplitude(&take) / amplitude(&actor) - 1.0).abs() < 1e-9);
+        let seen = both(&actor, &take);
+        assert!((shake(&seen).unwrap() - 1.0).abs() < 1e-6);
+        assert!((seen[1].amplitude() / seen[0].amplitude() - 1.0).abs() < 1e-9);
         assert!(restless(&actor, &take).is_none());
     }
 
@@ -147,7 +193,7 @@ mod tests {
         for (k, frame) in take.motion.frames.iter_mut().enumerate() {
             frame.iter_mut().for_each(|m| m.w_axis.y += if k % 2 == 0 { 0.01 } else { -0.01 });
         }
-        assert!(shake(&actor, &take).unwrap() > 3.0);
+        assert!(shake(&both(&actor, &take)).unwrap() > 3.0);
         let still = actor.motion.frames[0].clone();
         actor.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));
         take.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));

@@ -27,9 +27,10 @@ use super::Task;
 use super::refit::{body::Body, distinct, measure as against, mesh, targets};
 use actor::Actor;
 use bones::Bones;
+use measure::Seen;
 use std::{collections::HashSet, ffi::OsString};
 
-pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used"];
+pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used", "the take", "travels", "stretches"];
 
 /// Rows.
 const N_ROWS: usize = 30;
@@ -153,15 +154,19 @@ fn measures(
             verdict.set("edge_stretch", edges);
         }
     }
-    if let Some(shake) = measure::shake(body, take) {
+    let seen = measure::both(body, take);
+    if let Some(shake) = measure::shake(&seen) {
         verdict.set("shake", shake);
+        if let Some((joint, frame)) = measure::shakiest(&seen[1]).filter(|_| shake > 1.3) {
+            verdict.note(format!("{joint} accelerates most, in frame {frame}"));
+        }
     }
     if let Some(restless) = measure::restless(body, take) {
         verdict.set("restless", restless);
     }
-    let (least, most) = expected_amplitude(body, own, take);
-    verdict.set("amplitude", measure::amplitude(take) / least.max(1e-6));
-    verdict.set("exaggeration", measure::amplitude(take) / most.max(0.02));
+    let (least, most) = expected_amplitude(&seen, own);
+    verdict.set("amplitude", seen[1].amplitude() / least.max(1e-6));
+    verdict.set("exaggeration", seen[1].amplitude() / most.max(0.02));
     if actor.has_clock {
         let expected = actor.times.last().copied().unwrap_or(0.0);
         let written = scene.clips()[clip].1;
@@ -190,13 +195,13 @@ fn travel(verdict: &mut Verdict, body: &Body, take: &Body) {
 }
 
 /// How much a humanoid is to move: as its actor; anything else between its actor and its own gait.
-fn expected_amplitude(body: &Body, own: &Scene, take: &Body) -> (f64, f64) {
-    let of_actor = measure::amplitude(body);
-    if take.is_humanoid || own.clips().is_empty() {
+fn expected_amplitude([actor, take]: &[Seen; 2], own: &Scene) -> (f64, f64) {
+    let of_actor = actor.amplitude();
+    if take.body.is_humanoid || own.clips().is_empty() {
         return (of_actor, of_actor);
     }
     let (gait, _) = super::refit::gait(own);
-    let of_gait = measure::amplitude(&Body::of_scene(own, gait, 30.0));
+    let of_gait = Seen::all(&Body::of_scene(own, gait, 30.0)).amplitude();
     (of_actor.min(of_gait), of_actor.max(of_gait))
 }
 
