@@ -7,7 +7,7 @@ use super::{
     knees,
     plan::{FootGoal, goal_points},
     prepare::{PlantedHand, Prepared},
-    rules,
+    rules, smooth,
     solve::{ClipProblem, ClipSolver, PointGoal, Stiffness},
     touching::{TouchPoint, deepest, inside},
 };
@@ -110,6 +110,9 @@ impl Prepared<'_> {
             before += stage.rounds;
         }
         let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
+        if params.together && params.rules.is_empty() && !self.is_still {
+            smooth::smooth(&mut x, n, &self.segments, self.motion.fps);
+        }
         let mut fitted = self.corrected(&corrections, &x);
         for _ in 0..MAX_FINAL_PASSES {
             if self.deepest(&fitted, &goals) <= MAX_DEPTH_METRES * unit {
@@ -372,6 +375,17 @@ impl Prepared<'_> {
         (worst, broken.into_iter().flatten().collect())
     }
 
+    /// Joints of feet, and when they stand.
+    fn planted(&self) -> Vec<(usize, std::ops::Range<usize>)> {
+        let mut planted = Vec::new();
+        for stance in &self.stances {
+            let leg = &self.body.legs[stance.leg];
+            planted.extend(stance.heel.clone().map(|frames| (leg.ankle, frames)));
+            planted.extend(leg.toe.zip(stance.ball.clone()));
+        }
+        planted
+    }
+
     fn finish(
         self,
         poses: Vec<Pose>,
@@ -389,7 +403,7 @@ impl Prepared<'_> {
             (self.target, &worlds),
             &self.segments,
             (&self.touching, Some(&self.site).filter(|_| self.has_ground)),
-            self.body.leg_length(self.target),
+            (self.body.leg_length(self.target), &self.planted(), motion.fps),
         );
         let report = RefitReport {
             source: self.source_measures,

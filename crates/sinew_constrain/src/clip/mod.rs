@@ -36,6 +36,7 @@ mod retarget;
 mod rules;
 mod script;
 mod skin_points;
+mod smooth;
 mod solve;
 mod stretch;
 #[cfg(test)]

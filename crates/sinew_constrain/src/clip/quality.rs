@@ -35,6 +35,12 @@ pub struct Quality {
     pub depth: Worst,
     /// Mean angle between limbs of source and target, radians; `None` unless both are people.
     pub direction: Option<f64>,
+    /// The angle that a twentieth of them exceed.
+    pub direction_p95: Option<f64>,
+    /// Third differences of limbs over those of the source, root mean square; `None` if the source has none.
+    pub jerk: Option<f64>,
+    /// Mean speed of the joints of planted feet beyond that in the source, at the size of the target, metres per second.
+    pub slide: f64,
     /// Length of the legs, by which lengths are judged.
     pub leg: f64,
 }
@@ -93,9 +99,19 @@ impl ComparedClip {
         (rig, worlds): (&Rig, &[JointFrames]),
         segments: &[Range<usize>],
         (touching, site): (&[Vec<TouchPoint>], Option<&PlacedGround>),
-        leg: f64,
+        (leg, planted, fps): (f64, &[(usize, Range<usize>)], f64),
     ) -> Quality {
-        let mut quality = Quality { leg, direction: self.direction(worlds), ..Quality::default() };
+        let mut angles = self.angles(worlds);
+        angles.sort_by(f64::total_cmp);
+        let mean = (!angles.is_empty()).then(|| angles.iter().sum::<f64>() / angles.len() as f64);
+        let mut quality = Quality {
+            leg,
+            direction: mean,
+            direction_p95: angles.get(angles.len() * 19 / 20).copied(),
+            jerk: self.jerk(worlds, segments),
+            slide: self.slide(worlds, planted) * fps,
+            ..Quality::default()
+        };
         let name = |joint: usize| rig.joints()[joint].name.clone();
         let note = |worst: &mut Worst, value: f64, frame: usize, joint: usize| {
             if value > worst.value {
@@ -117,20 +133,53 @@ impl ComparedClip {
         quality
     }
 
-    fn direction(&self, worlds: &[JointFrames]) -> Option<f64> {
+    /// Angles between limbs of people, over all frames.
+    fn angles(&self, worlds: &[JointFrames]) -> Vec<f64> {
         let way = |world: &JointFrames, (from, to): (usize, usize)| {
             (world.positions[to] - world.positions[from]).try_normalize()
         };
-        let (mut sum, mut n) = (0.0, 0);
-        for (world, other) in worlds.iter().zip(&self.worlds) {
+        let mut angles = Vec::new();
+        for (world, other) in worlds.iter().zip(&self.worlds).filter(|_| self.are_people) {
             for [ours, theirs] in &self.limbs {
-                if let Some((a, b)) = way(world, *ours).zip(way(other, *theirs)) {
-                    sum += DVec3::angle_between(a, b);
-                    n += 1;
-                }
+                let both = way(world, *ours).zip(way(other, *theirs));
+                angles.extend(both.map(|(a, b)| DVec3::angle_between(a, b)));
             }
         }
-        (self.are_people && n > 0).then(|| sum / f64::from(n))
+        angles
+    }
+
+    /// Third differences of the ends of limbs over those of the source.
+    fn jerk(&self, worlds: &[JointFrames], segments: &[Range<usize>]) -> Option<f64> {
+        let square = |worlds: &[JointFrames], joint: usize, t: usize| {
+            let p = |k: usize| worlds[t + k].positions[joint];
+            (p(3) - 3.0 * p(2) + 3.0 * p(1) - p(0)).length_squared()
+        };
+        let (mut ours, mut theirs) = (0.0, 0.0);
+        for t in segments.iter().flat_map(|segment| segment.start..segment.end.saturating_sub(3)) {
+            for [(_, to), (_, other)] in &self.limbs {
+                ours += square(worlds, *to, t);
+                theirs += self.scale * self.scale * square(&self.worlds, *other, t);
+            }
+        }
+        let is_moving = theirs > 1e-14 * (self.limbs.len() * worlds.len()) as f64;
+        is_moving.then(|| (ours / theirs).sqrt())
+    }
+
+    /// How much further joints of planted feet go along the ground from frame to frame than in the source.
+    fn slide(&self, worlds: &[JointFrames], planted: &[(usize, Range<usize>)]) -> f64 {
+        let level = |worlds: &[JointFrames], joint: usize, t: usize| {
+            let way = worlds[t].positions[joint] - worlds[t - 1].positions[joint];
+            way.x.hypot(way.z)
+        };
+        let (mut sum, mut n) = (0.0, 0u32);
+        for (joint, frames) in planted {
+            let Some((_, other)) = self.pairs.iter().find(|(ours, _)| ours == joint) else { continue };
+            for t in frames.start + 1..frames.end {
+                sum += level(worlds, *joint, t) - self.scale * level(&self.worlds, *other, t);
+                n += 1;
+            }
+        }
+        (sum / f64::from(n.max(1))).max(0.0)
     }
 }
 

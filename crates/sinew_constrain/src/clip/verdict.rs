@@ -5,13 +5,16 @@ use super::{Quality, RefitReport, Worst};
 /// Length of a leg of a person of 1.7 m, metres: lengths in messages and limits are those of such a body.
 const LEG_METRES: f64 = 0.83;
 /// Steps and depths beyond those of the clip that are seen, and those that make a result useless.
-const SEEN_METRES: f64 = 0.01;
+const SEEN_METRES: f64 = 0.009;
 const USELESS_METRES: f64 = 0.2;
 /// Angles between limbs of the clip and the result, degrees.
-const SEEN_DEGREES: f64 = 12.0;
+const SEEN_DEGREES: f64 = 8.0;
+const SEEN_DEGREES_P95: f64 = 25.0;
 const USELESS_DEGREES: f64 = 40.0;
 /// Slides beyond those of the clip that are seen, metres per second.
 const SEEN_SLIDE: f64 = 0.01;
+/// Jerk relative to that of the clip that is seen.
+const SEEN_JERK: f64 = 1.3;
 
 impl RefitReport {
     /// Where the result is worse than the clip, one sentence each.
@@ -32,8 +35,19 @@ impl RefitReport {
         if let Some(degrees) = quality.direction.map(f64::to_degrees).filter(|x| *x > SEEN_DEGREES) {
             faults.push(format!("limbs point {degrees:.0}° elsewhere than the clip's on average"));
         }
+        if let Some(degrees) = quality.direction_p95.map(f64::to_degrees).filter(|x| *x > SEEN_DEGREES_P95) {
+            faults.push(format!("at times limbs point {degrees:.0}° elsewhere than the clip's"));
+        }
+        if let Some(jerk) = quality.jerk.filter(|jerk| *jerk > SEEN_JERK) {
+            faults.push(format!("the motion is {jerk:.1} times as jerky as the clip"));
+        }
         let own = self.source.slide * self.scale;
-        if self.fitted.slide > own.max(SEEN_SLIDE * size) * 1.1 {
+        if quality.slide > SEEN_SLIDE * size {
+            faults.push(format!(
+                "planted feet slide by {:.1} cm/s more than those of the clip",
+                100.0 * quality.slide
+            ));
+        } else if self.fitted.slide > own.max(SEEN_SLIDE * size) * 1.1 {
             faults.push(format!(
                 "planted feet slide at {:.1} cm/s, those of the clip at {:.1}",
                 100.0 * self.fitted.slide,

@@ -44,6 +44,10 @@ pub(super) fn find_parts(rig: &Rig, names: &[NameMeaning]) -> Parts {
             Word::Helper => Part::Helper,
             Word::Unknown => Part::Unknown,
             word if is_leg(word) && has_many_legs => Part::Leg,
+            // `BackLeg`, `BackUpLeg`, `BackLowLeg`: the first is what the leg hangs on.
+            Word::Leg if before.is_none() && carries_thigh(rig, names, k) => {
+                if names[k].place == "front" { ARM[0] } else { LEG[0] }
+            }
             word if is_limb(word) => limb_part(&names[k], before.map(|parent| parts[parent])),
             Word::Is(part) => part,
             Word::Arm | Word::Leg => Part::Unknown,
@@ -56,6 +60,16 @@ pub(super) fn find_parts(rig: &Rig, names: &[NameMeaning]) -> Parts {
     found.complete_arms(rig);
     found.complete_trunk(rig);
     found
+}
+
+/// Whether a child of a joint, in the same limb, is called a thigh.
+fn carries_thigh(rig: &Rig, names: &[NameMeaning], joint: usize) -> bool {
+    (0..rig.n_joints()).any(|c| {
+        rig.joints()[c].parent == Some(joint)
+            && names[c].word == Word::Is(Part::Thigh)
+            && names[c].side == names[joint].side
+            && names[c].place == names[joint].place
+    })
 }
 
 /// The nearest ancestor in the same limb.

@@ -14,7 +14,7 @@ use crate::{BodyPlacement, BodyPose, CanonicalPose, figure::smooth};
 use glam::{DQuat, DVec3};
 
 /// Downward pitch of a foot beyond standing, in radians, from which on it rolls over its toes.
-const ROLLS: f64 = 0.12;
+const ROLLS: f64 = 0.3;
 /// Height of the hips above the ankles when an actor stands, in lengths of its legs.
 const STANDING: f64 = 0.985;
 
@@ -78,6 +78,9 @@ impl Guide {
         let k = leg.actor_foot;
         let side = if from_rest { [self.half_width, -self.half_width][k] } else { 0.0 };
         let [ankle, tip] = self.feet[k].map(|place| place - side * DVec3::X);
+        if !leg.has_toe {
+            return ankle;
+        }
         let ahead = DVec3 { y: 0.0, ..toe }.try_normalize().unwrap_or(DVec3::Z);
         // The toe of the flat foot lies `clearance` lower than the ankle.
         let drop = (leg.clearance[0] - leg.clearance[1]) * DVec3::Y;

@@ -16,6 +16,8 @@ const SETTLE_SECS: f64 = 0.06;
 const SPRING: f64 = 14.0;
 /// A foot that stands further from its pose than this share of the leg is dragged along.
 const MAX_PULL: f64 = 0.3;
+/// Furthest that the hips come down for a leg, as a share of its length.
+const MAX_DROP: f64 = 0.15;
 /// Sine of the angle of a knee from which on it is bent.
 const CLEARLY_BENT: f64 = 0.1;
 /// Straightest leg, as a share of its length.
@@ -43,6 +45,9 @@ pub(super) struct Leg {
     /// Where the ankle is at rest, and how far the toe is from it along the ground.
     pub rest: DVec3,
     pub flat: f64,
+    pub has_toe: bool,
+    /// Height of the lowest joint of the foot at rest.
+    pub lowest: f64,
     /// The foot of the actor that carries it, and the arm that must hang for it.
     pub actor_foot: usize,
     pub actor_arm: Option<usize>,
@@ -120,13 +125,14 @@ impl Leg {
         let height = away.dot(up);
         let side = (away - height * up).length_squared();
         let reach = MAX_REACH * self.length;
-        if side >= reach * reach {
-            return 0.0;
-        }
-        let (missing, soft) = (height - (reach * reach - side).sqrt(), SOFT * self.length);
+        let least = 0.3 * reach;
+        let (missing, soft) =
+            (height - (reach * reach - side).max(least * least).sqrt(), SOFT * self.length);
         // Zero well within reach, what is missing well beyond it, smooth between.
         let ease = (missing + (missing * missing + soft * soft).sqrt()) / 2.0;
-        if missing < -3.0 * soft { 0.0 } else { ease * smooth((missing + 3.0 * soft) / (3.0 * soft)) }
+        let ease = if missing < -3.0 * soft { 0.0 } else { ease * smooth((missing + 3.0 * soft) / (3.0 * soft)) };
+        let most = MAX_DROP * self.length;
+        most * (ease / most).tanh()
     }
 
     /// The axis about which the knee bends: that of its joint while the leg is nearly straight, else across its plane.
@@ -228,11 +234,13 @@ fn leg(
     let ankle = (0..rest.len()).find(is_part).or_else(|| (0..rest.len()).filter(is_next).min_by(below))?;
     let on_ankle = on(ankle);
     let length = at(hip).distance(at(knee)) + at(knee).distance(at(ankle));
-    let toe = (0..rest.len())
-        .filter(|&k| on_ankle[k] && k != ankle)
-        .min_by(below)
-        .filter(|k| height(k) < height(&ankle));
+    // The ball of the foot, over which it rolls, as the actor's toe joint is.
+    let is_toe = |k: &usize| on_ankle[*k] && *k != ankle && at(*k).distance(at(ankle)) > 1e-9;
+    let ball = (0..rest.len()).filter(is_toe).find(|&k| map.joints[k].part == Part::Toe);
+    let toe = ball.or_else(|| (0..rest.len()).filter(is_toe).min_by(below)).filter(|k| height(k) < height(&ankle));
+    let has_toe = toe.is_some();
     let toe = toe.map_or(at(ankle) + 0.12 * length * map.forward, at);
+    let lowest = (0..rest.len()).filter(|&k| on_ankle[k]).map(|k| height(&k)).fold(height(&ankle), f64::min);
     let bend = (at(knee) - at(hip)).cross(at(ankle) - at(knee)).normalize_or_zero();
     // A knee that is bent at rest shows how; of a straight one the map knows.
     let sine = (at(knee) - at(hip)).normalize_or_zero().cross((at(ankle) - at(knee)).normalize_or_zero());
@@ -247,6 +255,8 @@ fn leg(
         axis: rest[hip].inverse().transform_vector3(axis),
         clearance: [0.0; 2],
         rest: at(ankle),
+        has_toe,
+        lowest,
         flat: (toe - at(ankle)).reject_from(map.up).length(),
         hip,
         knee,

@@ -113,7 +113,7 @@ impl Stance {
         let mut legs = legs(map, &rest, &hangs_on);
         let height = |p: DVec3| p.dot(map.up);
         let points = |leg: &Leg| [rest[leg.ankle].translation, rest[leg.ankle].transform_point3(leg.toe)];
-        let level = legs.iter().flat_map(|leg| points(leg).map(height)).reduce(f64::min)?;
+        let level = legs.iter().map(|leg| leg.lowest).reduce(f64::min)?;
         for leg in &mut legs {
             leg.clearance = points(leg).map(|p| height(p) - level);
         }

@@ -162,6 +162,91 @@ fn a_dog_trots_when_its_actor_walks() {
     assert!(turned.iter().all(|angle| *angle > 0.1), "all legs move: {turned:?}");
 }
 
+/// Acceleration over amplitude of some joints about their middle.
+fn roughness(frames: &[Vec<DVec3>]) -> f64 {
+    let locals: Vec<Vec<DVec3>> = frames
+        .iter()
+        .map(|points| {
+            let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+            points.iter().map(|p| *p - middle).collect()
+        })
+        .collect();
+    let n = frames.len() as f64;
+    let (mut amplitude, mut acceleration) = (0.0, 0.0);
+    for k in 0..frames[0].len() {
+        let mean = locals.iter().map(|points| points[k]).sum::<DVec3>() / n;
+        amplitude += locals.iter().map(|points| points[k].distance_squared(mean)).sum::<f64>();
+        let bend = |three: &[Vec<DVec3>]| (three[2][k] - 2.0 * three[1][k] + three[0][k]).length_squared();
+        acceleration += frames.windows(3).map(bend).sum::<f64>();
+    }
+    (acceleration / amplitude).sqrt()
+}
+
+#[test]
+fn nobody_shakes_more_than_the_actor() {
+    let (rig, clips) = sample(Sample::Biped);
+    let clip = clips.iter().find(|clip| clip.name == "walk").unwrap();
+    // Carried over the ground, faster than the clip: what counts is that nothing switches.
+    let frames = acted(&rig, clip, 2.0);
+    let walking = |(time, _, body): &(f64, Vec<DAffine3>, BodyPose)| {
+        let mut body = body.clone();
+        body.joints.iter_mut().for_each(|joint| joint.z += 1.2 * time);
+        (*time, body)
+    };
+    let walk: Vec<(f64, BodyPose)> = frames.iter().map(walking).collect();
+    let of_actor = roughness(&walk.iter().map(|(_, body)| body.joints.to_vec()).collect::<Vec<_>>());
+    for kind in [Sample::Biped, Sample::Quadruped] {
+        let (target, own) = sample(kind);
+        let mut performer = Performer::new(&target, &Anatomy::read(&target, &own), &[], &exact()).unwrap();
+        let take: Vec<Vec<DVec3>> = walk
+            .iter()
+            .map(|(time, body)| {
+                let done = performer.step(&target, *time, body).unwrap().unwrap();
+                done.world.iter().map(|joint| joint.translation).collect()
+            })
+            .collect();
+        let ours = roughness(&take);
+        assert!(ours < 1.3 * of_actor, "{kind:?}: {ours} of {of_actor}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_source_stands_on_other_legs() {
+    let (rig, clips) = sample(Sample::Biped);
+    let body = RigBody::find(&rig).unwrap();
+    let standing = body.pose(&rig, &rig.rest_pose(), &mut Vec::new()).unwrap();
+    // Legs of other proportions.
+    let mut joints = rig.joints().to_vec();
+    for joint in &mut joints {
+        let by = match joint.name.as_str() {
+            "shin.L" | "shin.R" => 0.7,
+            "foot.L" | "foot.R" => 0.85,
+            _ => 1.0,
+        };
+        joint.rest.translation *= by;
+    }
+    let short = Rig::new(joints).unwrap();
+    let mut performer = Performer::new(&short, &Anatomy::read(&short, &clips), &[], &exact()).unwrap();
+    let feet = ["foot.L", "foot.R"].map(|name| short.find(name).unwrap());
+    let mut first: Option<Vec<DVec3>> = None;
+    for k in 0..60 {
+        // It bows, shifts its weight and crouches over feet that stay.
+        let time = f64::from(k) / FPS;
+        let mut seen = standing.clone();
+        let shift = DVec3::new(0.04 * (3.0 * time).sin(), -0.05 - 0.04 * (5.0 * time).sin(), 0.0);
+        for (joint, at) in seen.joints.iter_mut().enumerate() {
+            let share = if [14, 15, 18, 19].contains(&joint) { 0.0 } else { 1.0 };
+            *at += shift * if [13, 17].contains(&joint) { 0.5 } else { share };
+        }
+        let done = performer.step(&short, time, &seen).unwrap().unwrap();
+        let places: Vec<DVec3> = feet.iter().map(|&foot| done.world[foot].translation).collect();
+        let began = first.get_or_insert_with(|| places.clone());
+        for (a, b) in places.iter().zip(began.iter()) {
+            assert!(a.distance(*b) < 2e-3 * height(&short), "frame {k}: {}", a.distance(*b));
+        }
+    }
+}
+
 #[test]
 fn what_follows_nobody_says_so() {
     let (rig, clips) = sample(Sample::Sack);

@@ -74,11 +74,58 @@ fn a_joint_that_jumps_is_not_believed_unless_it_stays() {
     jump.joints[7] += DVec3::new(2.0, 0.0, 0.0);
     tracker.step(0.0, &still);
     assert!(!tracker.step(0.033, &still).unwrap().held);
-    assert!(tracker.step(0.066, &jump).unwrap().held);
+    let rest = CanonicalPose::rest();
+    let shown = tracker.step(0.066, &jump).unwrap();
+    assert!(!shown.held && shown.pose.joint(7).distance(rest.joint(7)) < 1e-9, "a hand jumps alone");
+    assert_eq!(tracker.kept_limbs(), [0, 1, 0, 0, 0]);
     assert!(!tracker.step(0.1, &still).unwrap().held, "it was one frame");
     let moved = body(0.0, DVec3::X * 3.0);
     let held: Vec<bool> = (4..20).map(|k| tracker.step(f64::from(k) * 0.033, &moved).unwrap().held).collect();
     assert!(held[0] && !held[15], "a body that stays elsewhere is there: {held:?}");
+}
+
+#[test]
+fn the_rest_of_the_body_is_followed_while_a_limb_is_lost() {
+    let mut tracker = tracker(0.0);
+    let frame = 1.0 / 30.0;
+    let bowed = |k: i32, is_raised: bool| {
+        let mut body = body(0.02 * f64::from(k), DVec3::Z * 0.01 * f64::from(k));
+        (9..12).filter(|_| is_raised).for_each(|joint| body.joints[joint].y += 0.3);
+        body
+    };
+    let mut before: Option<CanonicalPose> = None;
+    let mut worst = 0.0f64;
+    for k in 0..90 {
+        let mut seen = bowed(k, k >= 40);
+        if (20..60).contains(&k) {
+            (9..12).for_each(|joint| seen.seen[joint] = false);
+        }
+        let now = tracker.step(f64::from(k) * frame, &seen).unwrap();
+        assert!(!now.held, "frame {k}");
+        assert!((now.place.heading - 0.02 * f64::from(k)).abs() < 1e-9, "the body turns on");
+        let truth = CanonicalPose::of(&bowed(k, k >= 60)).0;
+        if !(50..75).contains(&k) {
+            let off = (0..20).map(|joint| now.pose.joint(joint).distance(truth.joint(joint))).fold(0.0, f64::max);
+            assert!(off < 1e-6, "frame {k}: {off}");
+        }
+        let step = before.map_or(0.0, |before| now.pose.joint(10).distance(before.joint(10)));
+        worst = worst.max(step);
+        before = Some(now.pose);
+    }
+    assert!(worst < 0.1, "the hand comes back by {worst} m in a frame");
+    assert_eq!(tracker.kept_limbs(), [0, 0, 40, 0, 0]);
+}
+
+#[test]
+fn who_is_seen_without_legs_is_followed_above_them() {
+    let mut tracker = tracker(0.0);
+    let mut seen = body(0.3, DVec3::ZERO);
+    for joint in [13, 14, 15, 17, 18, 19] {
+        seen.seen[joint] = false;
+        seen.joints[joint] = DVec3::NAN;
+    }
+    let shown = tracker.step(0.0, &seen).expect("hips are there");
+    assert!(!shown.held && shown.pose.joint(14).distance(CanonicalPose::rest().joint(14)) < 1e-9);
 }
 
 #[test]

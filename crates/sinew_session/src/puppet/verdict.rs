@@ -20,8 +20,14 @@ const AMPLITUDES: [f64; 2] = [0.5, 1.5];
 /// Travel relative to the actor's in heights of both, and of a character whose actor stays.
 const TRAVELS: [f64; 2] = [0.5, 2.0];
 const STRAYS: f64 = 0.3;
-/// Change of the length of edges beyond that in the character's own clips.
+/// How much further edges stretch than in the character's own clips.
 const STRETCH: f64 = 0.33;
+/// Speed of feet that stand in the source, and height above their lowest; speed of their likes in the take that is seen.
+const STANDS: f64 = 0.12;
+const LOW: f64 = 0.04;
+const SLIDES: f64 = 0.018;
+/// Length of the legs of a person of 1.7 m.
+const LEG_METRES: f64 = 0.83;
 /// Shares of frames that may be lost, of motion files and of cameras.
 const LOST: [f64; 2] = [0.01, 0.25];
 /// Amplitude below which nothing moves.
@@ -48,7 +54,7 @@ impl Performance {
         let clips: Vec<Clip> = document.clips.iter().map(|clip| (**clip).clone()).collect();
         let map = BodyMap::read(rig, &clips);
         let is_person = map.class == BodyClass::Biped;
-        let joints = compared_joints(&map, is_person);
+        let joints = compared_joints(&document.body, &map, is_person);
         if joints.is_empty() {
             return faults;
         }
@@ -71,6 +77,7 @@ impl Performance {
             faults.push(format!("the take moves {:.1} times as much as the actor", ours / most));
         }
         faults.extend(travel_fault(document, actor, &map, &worlds));
+        faults.extend(slide_fault(actor, &map, &worlds, self.fps).filter(|_| is_person));
         faults.extend(stretch_fault(&document.body, &clips, &worlds));
         faults
     }
@@ -97,8 +104,8 @@ impl Performance {
     }
 }
 
-/// Joints of limbs of a person; of other bodies all that move something.
-fn compared_joints(map: &BodyMap, is_person: bool) -> Vec<usize> {
+/// Joints of limbs of a person; of other bodies all that carry skin.
+fn compared_joints(body: &Character, map: &BodyMap, is_person: bool) -> Vec<usize> {
     const LIMBS: [Part; 7] =
         [Part::UpperArm, Part::Forearm, Part::Hand, Part::Thigh, Part::Shin, Part::Foot, Part::Toe];
     match is_person {
@@ -106,8 +113,23 @@ fn compared_joints(map: &BodyMap, is_person: bool) -> Vec<usize> {
             .into_iter()
             .flat_map(|side| LIMBS.into_iter().filter_map(move |part| map.find(part, side)))
             .collect(),
-        false => (0..map.joints.len()).filter(|&k| !map.joints[k].is_structural).collect(),
+        false => {
+            let carries = carriers(body, map.joints.len());
+            (0..map.joints.len()).filter(|&k| carries[k]).collect()
+        }
     }
+}
+
+/// Which joints carry skin: controls move nothing that is seen.
+fn carriers(body: &Character, n: usize) -> Vec<bool> {
+    let Some(skin) = &body.skin else { return vec![true; n] };
+    let mut carries = vec![false; n];
+    for vertex in 0..skin.n_vertices() {
+        for (slot, weight) in skin.vertex(vertex) {
+            carries[skin.slots[slot as usize].joint] |= weight > 0.1;
+        }
+    }
+    carries
 }
 
 /// The actor at the moments of the take.
@@ -242,6 +264,40 @@ fn travel_fault(
         .then(|| format!("the character travels {ours:.1} of its heights, the actor {theirs:.1} of its own"))
 }
 
+/// Feet that stand in a motion file and slide in the take, at the size of a person.
+fn slide_fault(actor: &Actor, map: &BodyMap, worlds: &[&[DAffine3]], fps: f64) -> Option<String> {
+    let times = actor.frames.iter().zip(worlds).skip(1).zip(worlds);
+    let first = &actor.frames[0].1.joints;
+    let leg = |at: &dyn Fn(usize) -> DVec3| at(0).distance(at(1)) + at(1).distance(at(2));
+    let theirs = leg(&|k| first[12 + k]);
+    let parts = [Part::Thigh, Part::Shin, Part::Foot].map(|part| map.find(part, Side::Left));
+    let [Some(thigh), Some(shin), Some(foot)] = parts else { return None };
+    let ours = leg(&|k| worlds[0][[thigh, shin, foot][k]].translation);
+    let (mut sum, mut n) = (0.0, 0u32);
+    for (part, side, joint) in [
+        (Part::Foot, Side::Left, 14),
+        (Part::Foot, Side::Right, 18),
+        (Part::Toe, Side::Left, 15),
+        (Part::Toe, Side::Right, 19),
+    ] {
+        let Some(own) = map.find(part, side) else { continue };
+        let mut heights: Vec<f64> = actor.frames.iter().map(|(_, body)| body.joints[joint].y).collect();
+        heights.sort_by(f64::total_cmp);
+        let floor = heights[heights.len() / 50];
+        for ((((_, body), world), before), (_, last)) in times.clone().zip(&actor.frames) {
+            let speed = (body.joints[joint] - last.joints[joint]).length() / theirs * LEG_METRES * fps;
+            if speed < STANDS && body.joints[joint].y - floor < LOW * theirs / LEG_METRES {
+                let way = (world[own].translation - before[own].translation).reject_from(map.up);
+                sum += way.length() / ours * LEG_METRES * fps - speed;
+                n += 1;
+            }
+        }
+    }
+    let slide = sum / f64::from(n.max(1));
+    (actor.source.is_exact && slide > SLIDES)
+        .then(|| format!("feet that stand slide at {:.1} cm/s on a body of 1.7 m", 100.0 * slide))
+}
+
 /// Edges that are stretched beyond what the character's own clips do.
 fn stretch_fault(body: &Character, clips: &[Clip], worlds: &[&[DAffine3]]) -> Option<String> {
     let (rig, _) = body.rig.as_ref().zip(body.skin.as_ref())?;
@@ -274,6 +330,6 @@ fn stretch_fault(body: &Character, clips: &[Clip], worlds: &[&[DAffine3]]) -> Op
             own = own.max(change(&world)?);
         }
     }
-    (most > own + STRETCH)
+    ((1.0 + most) / (1.0 + own) > 1.0 + STRETCH)
         .then(|| format!("the surface stretches by {:.0} % somewhere, {:.0} % in its own clips", 100.0 * most, 100.0 * own))
 }

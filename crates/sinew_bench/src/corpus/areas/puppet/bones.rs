@@ -158,13 +158,15 @@ impl Bones {
         }
         let seconds = take.n_frames() as f64 * take.motion.step;
         let moments: Vec<f64> = (1..10).map(|k| f64::from(k) * 0.1 * seconds).collect();
-        torn.edges = self.own_edges.map(|own| (edge_change(scene, clip, &moments) - own).max(0.0));
+        // A third more than there: skins that stretch to five times their length in their own clips may go to six.
+        torn.edges =
+            self.own_edges.map(|own| ((1.0 + edge_change(scene, clip, &moments)) / (1.0 + own) - 1.0).max(0.0));
         torn
     }
 }
 
 /// Names of the joints that carry skin.
-fn carriers(scene: &Scene) -> HashSet<&str> {
+pub fn carriers(scene: &Scene) -> HashSet<&str> {
     let mut names = HashSet::new();
     for node in list(&scene.json, "nodes") {
         let at = |key: &str| node[key].as_u64().and_then(|k| usize::try_from(k).ok());

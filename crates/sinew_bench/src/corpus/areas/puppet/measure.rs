@@ -1,7 +1,7 @@
 //! A take against its actor and against the character's own clips. Sizes are in heights of each body.
 //!
 //! Two people are compared by the joints of their limbs that both have: a hand with fifteen finger joints moves no further than
-//! one with none. Other bodies are compared by all their joints.
+//! one with none. Other bodies are compared by all joints that carry skin: controls of the rig move nothing that is seen.
 
 use super::super::super::{
     scene::Scene,
@@ -9,6 +9,7 @@ use super::super::super::{
 };
 use super::super::refit::{body::Body, limbs::PARTS, measure::cuts};
 use glam::DVec3;
+use std::collections::HashSet;
 
 /// A body and those of its joints that are measured.
 pub struct Seen<'a> {
@@ -16,11 +17,10 @@ pub struct Seen<'a> {
     joints: Vec<usize>,
 }
 
-/// An actor and a take, by the joints that are compared.
-pub fn both<'a>(actor: &'a Body, take: &'a Body) -> [Seen<'a>; 2] {
-    let all = |body: &'a Body| Seen { body, joints: (0..body.motion.n_joints()).collect() };
+/// An actor and a take, by the joints that are compared, given those that carry skin.
+pub fn both<'a>(actor: &'a Body, take: &'a Body, carriers: &HashSet<&str>) -> [Seen<'a>; 2] {
     if !(actor.is_humanoid && take.is_humanoid) {
-        return [all(actor), all(take)];
+        return [Seen::all(actor), Seen::carrying(take, carriers)];
     }
     let limbs = PARTS.into_iter().flat_map(|part| [(part, 0), (part, 1)]);
     let of_both = limbs.filter_map(|(part, side)| {
@@ -34,6 +34,13 @@ impl<'a> Seen<'a> {
     /// All joints of a body.
     pub fn all(body: &'a Body) -> Self {
         Self { body, joints: (0..body.motion.n_joints()).collect() }
+    }
+
+    /// Joints that carry skin; all where none does.
+    pub fn carrying(body: &'a Body, carriers: &HashSet<&str>) -> Self {
+        let carries = |joint: &usize| carriers.contains(body.motion.names[*joint].as_str());
+        let joints: Vec<usize> = (0..body.motion.n_joints()).filter(carries).collect();
+        if joints.is_empty() { Self::all(body) } else { Self { body, joints } }
     }
 
     /// Joints against their middle, per frame: some frames.
@@ -92,13 +99,14 @@ pub fn shake([actor, take]: &[Seen; 2]) -> Option<f64> {
 }
 
 /// The joint of the take, and the frame, at which most of its acceleration is.
-pub fn shakiest(take: &Seen) -> Option<(String, usize)> {
-    let body = take.body;
+pub fn shakiest([actor, take]: &[Seen; 2]) -> Option<(String, usize)> {
+    let (body, cuts) = (take.body, cuts(actor.body));
     let square = |joint: usize, k: usize| {
         let p = |k: usize| body.motion.position(k, joint);
         (p(k + 1) - p(k) * 2.0 + p(k - 1)).length_squared()
     };
-    let moments = || 1..body.n_frames().saturating_sub(1);
+    let is_near = |k: &usize| cuts.iter().any(|cut| k.abs_diff(*cut) <= 3);
+    let moments = || (1..body.n_frames().saturating_sub(1)).filter(|k| !is_near(k));
     let of_joint = |joint: usize| moments().map(|k| square(joint, k)).sum::<f64>();
     let joint = take.joints.iter().copied().max_by(|a, b| of_joint(*a).total_cmp(&of_joint(*b)))?;
     let frame = moments().max_by(|a, b| square(joint, *a).total_cmp(&square(joint, *b)))?;
@@ -181,7 +189,7 @@ mod tests {
     #[test]
     fn a_copy_shakes_and_swings_as_much_and_keeps_time() {
         let (actor, take) = (walker(0.0, 1.0), walker(1.0, 3.0));
-        let seen = both(&actor, &take);
+        let seen = both(&actor, &take, &HashSet::new());
         assert!((shake(&seen).unwrap() - 1.0).abs() < 1e-6);
         assert!((seen[1].amplitude() / seen[0].amplitude() - 1.0).abs() < 1e-9);
         assert!(restless(&actor, &take).is_none());
@@ -193,7 +201,7 @@ mod tests {
         for (k, frame) in take.motion.frames.iter_mut().enumerate() {
             frame.iter_mut().for_each(|m| m.w_axis.y += if k % 2 == 0 { 0.01 } else { -0.01 });
         }
-        assert!(shake(&both(&actor, &take)).unwrap() > 3.0);
+        assert!(shake(&both(&actor, &take, &HashSet::new())).unwrap() > 3.0);
         let still = actor.motion.frames[0].clone();
         actor.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));
         take.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));

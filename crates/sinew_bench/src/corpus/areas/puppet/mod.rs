@@ -30,7 +30,7 @@ use bones::Bones;
 use measure::Seen;
 use std::{collections::HashSet, ffi::OsString};
 
-pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used", "the take", "travels", "stretches"];
+pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used", "the take", "travels", "stretches", "slide"];
 
 /// Rows.
 const N_ROWS: usize = 30;
@@ -154,17 +154,18 @@ fn measures(
             verdict.set("edge_stretch", edges);
         }
     }
-    let seen = measure::both(body, take);
+    let carriers = bones::carriers(own);
+    let seen = measure::both(body, take, &carriers);
     if let Some(shake) = measure::shake(&seen) {
         verdict.set("shake", shake);
-        if let Some((joint, frame)) = measure::shakiest(&seen[1]).filter(|_| shake > 1.3) {
+        if let Some((joint, frame)) = measure::shakiest(&seen).filter(|_| shake > 1.3) {
             verdict.note(format!("{joint} accelerates most, in frame {frame}"));
         }
     }
     if let Some(restless) = measure::restless(body, take) {
         verdict.set("restless", restless);
     }
-    let (least, most) = expected_amplitude(&seen, own);
+    let (least, most) = expected_amplitude(&seen, own, &carriers);
     verdict.set("amplitude", seen[1].amplitude() / least.max(1e-6));
     verdict.set("exaggeration", seen[1].amplitude() / most.max(0.02));
     if actor.has_clock {
@@ -195,13 +196,13 @@ fn travel(verdict: &mut Verdict, body: &Body, take: &Body) {
 }
 
 /// How much a humanoid is to move: as its actor; anything else between its actor and its own gait.
-fn expected_amplitude([actor, take]: &[Seen; 2], own: &Scene) -> (f64, f64) {
+fn expected_amplitude([actor, take]: &[Seen; 2], own: &Scene, carriers: &HashSet<&str>) -> (f64, f64) {
     let of_actor = actor.amplitude();
     if take.body.is_humanoid || own.clips().is_empty() {
         return (of_actor, of_actor);
     }
     let (gait, _) = super::refit::gait(own);
-    let of_gait = Seen::all(&Body::of_scene(own, gait, 30.0)).amplitude();
+    let of_gait = Seen::carrying(&Body::of_scene(own, gait, 30.0), carriers).amplitude();
     (of_actor.min(of_gait), of_actor.max(of_gait))
 }
 

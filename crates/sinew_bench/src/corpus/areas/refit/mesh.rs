@@ -58,6 +58,8 @@ pub fn ground(
     let level =
         |of: fn(&(bool, f64, f64)) -> f64| quantile(&standing.iter().map(|l| of(l)).collect::<Vec<_>>(), 0.5);
     let (ours, theirs) = (level(|l| l.1), level(|l| l.2));
+    // A ground below the origin is as deep in lengths of legs, which is what refits keep.
+    let by_legs = ours * source.height / source.reach - theirs * target.height / target.reach;
     let deepest =
         |of: fn(&(bool, f64, f64)) -> f64, level: f64| lows.iter().map(|l| level - of(l)).fold(0.0, f64::max);
     let hover = |of: fn(&(bool, f64, f64)) -> f64, level: f64| {
@@ -67,7 +69,7 @@ pub fn ground(
         level: theirs / STATURE * target.height,
         depth: (deepest(|l| l.2, theirs) - deepest(|l| l.1, ours)).max(0.0),
         float: (hover(|l| l.2, theirs) - hover(|l| l.1, ours)).max(0.0),
-        off: theirs.abs().min((theirs - ours).abs()),
+        off: theirs.abs().min((theirs - ours).abs()).min(by_legs.abs()),
     })
 }
 

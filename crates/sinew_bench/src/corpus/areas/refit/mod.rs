@@ -38,6 +38,7 @@ pub const DAMAGE_WORDS: &[&str] = &[
     "in the ground",
     "elsewhere than the clip's",
     "planted feet slide",
+    "as jerky as the clip",
 ];
 
 /// Rows of a clip on another body.
