@@ -203,7 +203,10 @@ fn from_kinect(frame: &BodyFrame) -> BodyPose {
             return is_there(k);
         }
         let by = DERIVED.iter().find(|(joint, _)| *joint as usize == k).map(|(_, by)| by);
-        is_found(k) || by.is_some_and(|by| is_there(k) && by.iter().all(|joint| is_found(*joint as usize) || INFERRED.contains(joint)))
+        is_found(k)
+            || by.is_some_and(|by| {
+                is_there(k) && by.iter().all(|joint| is_found(*joint as usize) || INFERRED.contains(joint))
+            })
     };
     BodyPose { joints: std::array::from_fn(point), seen: std::array::from_fn(seen) }
 }

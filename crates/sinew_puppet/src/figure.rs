@@ -23,7 +23,7 @@ const TRUNK_SHARE: f64 = 0.4;
 /// How far legs of insects swing at most, and lift, for a radian of the actor's leg.
 pub(crate) const CRAWL_SHARE: [f64; 2] = [0.7, 0.5];
 /// How much of the pitch of the actor's feet paws take.
-const PAW_SHARE: f64 = 0.6;
+pub(crate) const PAW_SHARE: f64 = 0.6;
 /// Angles of an arm from hanging between which it begins to lift a front leg, radians.
 const RAISED: [f64; 2] = [0.9, 1.6];
 /// Height above the shoulder to which front legs are raised, in lengths of the leg.
@@ -351,8 +351,8 @@ impl Figure {
         let level = DQuat::from_axis_angle(left, PAW_SHARE * pitch);
         match arm.map(|shoulder| (shoulder, raised(actor, shoulder))) {
             Some((shoulder, share)) if share > 0.0 => {
-                let turn = DQuat::from_rotation_arc(DVec3::NEG_Y, arm_of(actor, shoulder).normalize_or(DVec3::NEG_Y));
-                level.slerp(self.world_from_body * turn * self.world_from_body.inverse(), share)
+                let turn = self.world_from_body * hanging(actor, shoulder) * self.world_from_body.inverse();
+                level.slerp(turn, share)
             }
             _ => level,
         }
@@ -410,6 +410,11 @@ fn basis(across: DVec3, trunk: DVec3) -> DMat3 {
 pub(crate) fn raised(pose: &CanonicalPose, shoulder: usize) -> f64 {
     let angle = arm_of(pose, shoulder).angle_between(DVec3::NEG_Y);
     smooth((angle - RAISED[0]) / (RAISED[1] - RAISED[0]))
+}
+
+/// The turn of what hangs from a raised arm, in the axes of the standard body.
+pub(crate) fn hanging(pose: &CanonicalPose, shoulder: usize) -> DQuat {
+    DQuat::from_rotation_arc(DVec3::NEG_Y, arm_of(pose, shoulder).normalize_or(DVec3::NEG_Y))
 }
 
 /// From the shoulder of the actor to its wrist, in lengths of its arm; front legs are not raised much above the shoulder.

@@ -174,14 +174,7 @@ impl Performer {
         Ok(Some(PerformedFrame { pose, world, weights, residual, held: tracked.held }))
     }
 
-    fn place(
-        &mut self,
-        rig: &Rig,
-        time: f64,
-        tracked: &Tracked,
-        pose: &mut Pose,
-        world: &mut [DAffine3],
-    ) {
+    fn place(&mut self, rig: &Rig, time: f64, tracked: &Tracked, pose: &mut Pose, world: &mut [DAffine3]) {
         match &mut self.ground {
             Ground::Stance(stance) => {
                 let seen = self.tracker.followed().filter(|_| !tracked.held);
@@ -290,7 +283,10 @@ fn crawling(rig: &Rig, anatomy: &Anatomy) -> Option<[f64; 2]> {
     };
     let reaches: Vec<f64> = tips.map(reach).filter(|reach| *reach > 0.0).collect();
     let mean = reaches.iter().sum::<f64>() / reaches.len() as f64;
-    let heights = || rest.iter().map(|joint| joint.translation.dot(anatomy.map.up));
+    let is_seen =
+        |k: &usize| !matches!(anatomy.map.joints[*k].part, Part::Helper | Part::Root | Part::Unknown);
+    let seen = || (0..rig.n_joints()).filter(is_seen);
+    let heights = || seen().map(|k| rest[k].translation.dot(anatomy.map.up));
     let tall = heights().fold(f64::MIN, f64::max) - heights().fold(f64::MAX, f64::min);
     let most = CRAWL_SHARE[0] * mean / LEG_METRES;
     // Wide legs under a low body take short steps.

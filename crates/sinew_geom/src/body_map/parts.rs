@@ -40,18 +40,19 @@ pub(super) fn find_parts(rig: &Rig, names: &[NameMeaning]) -> Parts {
         let is_limb =
             |word: Word| is_leg(word) || word == Word::Arm || (is_front_limb && names[k].place == "front");
         let before = parent_in_limb(rig, names, k);
-        parts[k] = match names[k].word {
-            Word::Helper => Part::Helper,
-            Word::Unknown => Part::Unknown,
-            word if is_leg(word) && has_many_legs => Part::Leg,
-            // `BackLeg`, `BackUpLeg`, `BackLowLeg`: the first is what the leg hangs on.
-            Word::Leg if before.is_none() && carries_thigh(rig, names, k) => {
-                if names[k].place == "front" { ARM[0] } else { LEG[0] }
-            }
-            word if is_limb(word) => limb_part(&names[k], before.map(|parent| parts[parent])),
-            Word::Is(part) => part,
-            Word::Arm | Word::Leg => Part::Unknown,
-        };
+        parts[k] =
+            match names[k].word {
+                Word::Helper => Part::Helper,
+                Word::Unknown => Part::Unknown,
+                word if is_leg(word) && has_many_legs => Part::Leg,
+                // `BackLeg`, `BackUpLeg`, `BackLowLeg`: the first is what the leg hangs on.
+                Word::Leg if before.is_none() && carries_thigh(rig, names, k) => {
+                    if names[k].place == "front" { ARM[0] } else { LEG[0] }
+                }
+                word if is_limb(word) => limb_part(&names[k], before.map(|parent| parts[parent])),
+                Word::Is(part) => part,
+                Word::Arm | Word::Leg => Part::Unknown,
+            };
     }
     let sides = names.iter().map(|name| name.side).collect();
     let limbs = names.iter().map(|name| name.place.clone()).collect();

@@ -72,6 +72,11 @@ impl Guide {
         self.hips - STANDING * leg_length
     }
 
+    /// How much steeper a foot goes down than one that stands, in radians.
+    pub fn pitch(&self, foot: usize) -> f64 {
+        self.pitch[foot]
+    }
+
     /// From where a leg of the character stands at rest to where its ankle belongs, in the axes of the standard body; without the
     /// place at rest, from below its hips. `toe` leads from its ankle to its toe, and is level for `flat` when it stands.
     pub fn ankle(&self, leg: &Leg, from_rest: bool, toe: DVec3, flat: f64) -> DVec3 {

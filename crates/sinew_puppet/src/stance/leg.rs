@@ -7,7 +7,6 @@ use sinew_geom::{
     body_map::{BodyClass, BodyMap, Part},
     rig::Side,
 };
-use std::f64::consts::PI;
 
 /// Seconds within which a foot that is put down stops, and comes to the ground.
 const STOP_SECS: f64 = 0.03;
@@ -20,8 +19,10 @@ const MAX_PULL: f64 = 0.3;
 const MAX_DROP: f64 = 0.15;
 /// Sine of the angle of a knee from which on it is bent.
 const CLEARLY_BENT: f64 = 0.1;
-/// Straightest leg, as a share of its length.
-const MAX_REACH: f64 = 0.995;
+/// Shares of its length up to which a leg is stretched exactly, and which it never exceeds: of people, and of animals, whose legs
+/// are bent when they stand.
+const PERSON_REACHES: [f64; 2] = [0.992, 0.998];
+const ANIMAL_REACHES: [f64; 2] = [0.94, 0.99];
 
 /// A leg of the character.
 #[derive(Debug, Clone)]
@@ -46,6 +47,7 @@ pub(super) struct Leg {
     pub rest: DVec3,
     pub flat: f64,
     pub has_toe: bool,
+    reaches: [f64; 2],
     /// Height of the lowest joint of the foot at rest.
     pub lowest: f64,
     /// The foot of the actor that carries it, and the arm that must hang for it.
@@ -110,13 +112,24 @@ impl Leg {
         self.shown = Some(points.map(|p| p + self.offset));
     }
 
-    /// Fold the leg as at rest, at its hip; the foot keeps its direction.
-    pub fn unfold(&self, rest: &[DAffine3], carrier: Option<usize>, world: &mut [DAffine3]) {
+    /// Fold the leg as at rest, at its hip, with the foot turned from rest.
+    pub fn unfold(&self, rest: &[DAffine3], carrier: Option<usize>, foot: DQuat, world: &mut [DAffine3]) {
         let Some(carrier) = carrier else { return };
         let moved = world[carrier] * rest[carrier].inverse();
-        let foot = moved.transform_point3(rest[self.ankle].translation) - world[self.ankle].translation;
         self.thigh.iter().chain(&self.shin).for_each(|&k| world[k] = moved * rest[k]);
-        self.foot.iter().for_each(|&k| world[k].translation += foot);
+        let ankle = moved.transform_point3(self.rest);
+        let turned = DAffine3::from_rotation_translation(foot, ankle - foot * self.rest);
+        self.foot.iter().for_each(|&k| world[k] = turned * rest[k]);
+    }
+
+    /// A distance from the hip that the leg can bridge: animals do not stretch their legs, or the knee would snap.
+    fn within_reach(&self, distance: f64) -> f64 {
+        let [free, most] = self.reaches.map(|share| share * self.length);
+        if distance <= free {
+            distance
+        } else {
+            free + (most - free) * ((distance - free) / (most - free)).tanh()
+        }
     }
 
     /// How far the hip must come down for the leg to reach the ankle.
@@ -124,13 +137,13 @@ impl Leg {
         let away = hip - ankle;
         let height = away.dot(up);
         let side = (away - height * up).length_squared();
-        let reach = MAX_REACH * self.length;
+        let reach = self.reaches[0] * self.length;
         let least = 0.3 * reach;
-        let (missing, soft) =
-            (height - (reach * reach - side).max(least * least).sqrt(), SOFT * self.length);
+        let (missing, soft) = (height - (reach * reach - side).max(least * least).sqrt(), SOFT * self.length);
         // Zero well within reach, what is missing well beyond it, smooth between.
         let ease = (missing + (missing * missing + soft * soft).sqrt()) / 2.0;
-        let ease = if missing < -3.0 * soft { 0.0 } else { ease * smooth((missing + 3.0 * soft) / (3.0 * soft)) };
+        let ease =
+            if missing < -3.0 * soft { 0.0 } else { ease * smooth((missing + 3.0 * soft) / (3.0 * soft)) };
         let most = MAX_DROP * self.length;
         most * (ease / most).tanh()
     }
@@ -160,9 +173,11 @@ impl Leg {
         if a <= 1e-9 * self.length || b <= 1e-9 * self.length {
             return;
         }
-        let far = target.distance(hip).clamp(1.02 * (a - b).abs().max(0.05 * (a + b)), MAX_REACH * (a + b));
-        let after = PI - ((a * a + b * b - far * far) / (2.0 * a * b)).clamp(-1.0, 1.0).acos();
+        let far = self.within_reach(target.distance(hip)).max(1.02 * (a - b).abs().max(0.05 * (a + b)));
         let axis = self.knee_axis(upper / a, lower / b, &world[self.hip]);
+        // What of the shin lies along the axis stays there.
+        let across = lower.reject_from(axis).length().max(1e-9 * self.length);
+        let after = ((far * far - a * a - b * b) / (2.0 * a * across)).clamp(-1.0, 1.0).acos();
         // A leg that is bent the wrong way, as tracked ones sometimes are, counts as less than straight.
         let before = upper.cross(lower).dot(axis).atan2(upper.dot(lower));
         let bending = DQuat::from_axis_angle(axis, after - before);
@@ -237,7 +252,8 @@ fn leg(
     // The ball of the foot, over which it rolls, as the actor's toe joint is.
     let is_toe = |k: &usize| on_ankle[*k] && *k != ankle && at(*k).distance(at(ankle)) > 1e-9;
     let ball = (0..rest.len()).filter(is_toe).find(|&k| map.joints[k].part == Part::Toe);
-    let toe = ball.or_else(|| (0..rest.len()).filter(is_toe).min_by(below)).filter(|k| height(k) < height(&ankle));
+    let toe =
+        ball.or_else(|| (0..rest.len()).filter(is_toe).min_by(below)).filter(|k| height(k) < height(&ankle));
     let has_toe = toe.is_some();
     let toe = toe.map_or(at(ankle) + 0.12 * length * map.forward, at);
     let lowest = (0..rest.len()).filter(|&k| on_ankle[k]).map(|k| height(&k)).fold(height(&ankle), f64::min);
@@ -256,6 +272,7 @@ fn leg(
         clearance: [0.0; 2],
         rest: at(ankle),
         has_toe,
+        reaches: if map.class == BodyClass::Biped { PERSON_REACHES } else { ANIMAL_REACHES },
         lowest,
         flat: (toe - at(ankle)).reject_from(map.up).length(),
         hip,

@@ -6,14 +6,16 @@
 //! missing, which is the angle at the knee and a turn of the whole leg. A foot that is lifted gives back the difference
 //! within a tenth of a second, so that nothing jumps.
 
+mod crouch;
 mod guide;
 mod leg;
 
 use crate::{
     BodyPlacement, BodyPose, CanonicalPose,
     canonical::TRUNK,
-    figure::{arm_of, raised},
+    figure::{PAW_SHARE, arm_of, hanging, raised},
 };
+use crouch::Crouch;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use guide::{Guide, unit};
 use leg::{Leg, legs};
@@ -57,6 +59,7 @@ pub(crate) struct Stance {
     is_upright: bool,
     world_from_body: DQuat,
     params: StanceParams,
+    crouch: Crouch,
     last: Option<Last>,
 }
 
@@ -141,6 +144,7 @@ impl Stance {
             is_upright,
             world_from_body: DQuat::from_mat3(&DMat3::from_cols(left, map.up, map.forward)).normalize(),
             params,
+            crouch: Crouch::default(),
             last: None,
         })
     }
@@ -255,9 +259,15 @@ impl Stance {
         let mut goals = Vec::with_capacity(self.legs.len());
         let mut squares = 0.0;
         for (leg, carrier) in self.legs.iter_mut().zip(&self.carriers) {
+            let lifted = leg.actor_arm.map_or(0.0, |shoulder| raised(pose, shoulder));
             if !self.is_upright {
-                // The knees of animals bend their own way, whatever those of the actor do.
-                leg.unfold(&self.rest, *carrier, world);
+                // The knees of animals bend their own way, whatever those of the actor do, and paws are level as its feet are.
+                let pitch = DQuat::from_rotation_x(PAW_SHARE * guide.pitch(leg.actor_foot));
+                let paw = match leg.actor_arm.filter(|_| lifted > 0.0) {
+                    Some(shoulder) => pitch.slerp(hanging(pose, shoulder), lifted),
+                    None => pitch,
+                };
+                leg.unfold(&self.rest, *carrier, turned * paw * self.world_from_body.inverse(), world);
             }
             let points = leg.points(world);
             let toe = points[1] - points[0];
@@ -267,7 +277,6 @@ impl Stance {
                 false => carried.transform_point3(leg.rest),
             };
             let mut ankle = from + turned * away;
-            let lifted = leg.actor_arm.map_or(0.0, |shoulder| raised(pose, shoulder));
             if !is_exact {
                 let [at_ankle, at_toe] = down[leg.actor_foot].map(|down| down && lifted < 0.5);
                 let which = if at_toe { Some(1) } else { at_ankle.then_some(0) };
@@ -275,14 +284,15 @@ impl Stance {
                 ankle += leg.offset;
             }
             if let Some(shoulder) = leg.actor_arm.filter(|_| lifted > 0.0) {
-                let raised = world[leg.hip].translation + turned * (0.9 * leg.length * arm_of(pose, shoulder));
+                let raised =
+                    world[leg.hip].translation + turned * (0.9 * leg.length * arm_of(pose, shoulder));
                 ankle = ankle.lerp(raised, lifted);
             }
             let drop = leg.missing_reach(ankle, world[leg.hip].translation, up);
             squares += drop * drop * (1.0 - lifted);
             goals.push(ankle);
         }
-        let drop = squares.sqrt();
+        let drop = self.crouch.step(squares.sqrt(), secs);
         world.iter_mut().for_each(|joint| joint.translation -= drop * up);
         for (leg, goal) in self.legs.iter().zip(goals) {
             leg.reach(goal, world);

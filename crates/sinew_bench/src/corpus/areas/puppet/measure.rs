@@ -23,9 +23,8 @@ pub fn both<'a>(actor: &'a Body, take: &'a Body, carriers: &HashSet<&str>) -> [S
         return [Seen::all(actor), Seen::carrying(take, carriers)];
     }
     let limbs = PARTS.into_iter().flat_map(|part| [(part, 0), (part, 1)]);
-    let of_both = limbs.filter_map(|(part, side)| {
-        Some((actor.limbs.joint(part, side)?, take.limbs.joint(part, side)?))
-    });
+    let of_both = limbs
+        .filter_map(|(part, side)| Some((actor.limbs.joint(part, side)?, take.limbs.joint(part, side)?)));
     let (ours, theirs) = of_both.unzip();
     [Seen { body: actor, joints: ours }, Seen { body: take, joints: theirs }]
 }

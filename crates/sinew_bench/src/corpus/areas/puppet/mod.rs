@@ -30,7 +30,8 @@ use bones::Bones;
 use measure::Seen;
 use std::{collections::HashSet, ffi::OsString};
 
-pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used", "the take", "travels", "stretches", "slide"];
+pub const DAMAGE_WORDS: &[&str] =
+    &["not tracked", "should not be used", "the take", "travels", "stretches", "slide"];
 
 /// Rows.
 const N_ROWS: usize = 30;
