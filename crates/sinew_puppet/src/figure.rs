@@ -1,8 +1,9 @@
 //! A skeleton posed directly by a body, without pairs: what each joint does follows from what it is.
 //!
 //! Upright bodies take the directions of the actor's limbs, so that they do what the actor does whatever their rest pose is.
-//! Other bodies take what limbs do relative to standing: legs of the actor move hind legs, arms the front legs or wings, which
-//! together is a trot when the actor walks; legs of insects follow the actor's in turn, every second one the other leg.
+//! Other bodies take what limbs do relative to standing: legs of the actor move hind legs, arms wings and, where they are raised,
+//! front legs; legs of insects follow the actor's in turn, every second one the other leg. Where feet stand is decided by
+//! `stance`.
 //!
 //! # Symbols
 //! `turn` of a joint: rotation in the world from its rest; joints that nothing drives have the turn of what they hang on

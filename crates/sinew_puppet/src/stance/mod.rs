@@ -1,10 +1,11 @@
 //! Legs that carry the character: it travels as far as the actor in leg lengths, and feet stay where they were put down.
 //!
 //! # Source
-//! Sun (2017), §6.2, leaves contact with the ground to future work; this is Sinew's own. A foot of the actor is down while its toe
-//! or its ankle is low and hardly moves. The foot of the character then stays where it is: the leg is bent by what is
-//! missing, which is the angle at the knee and a turn of the whole leg. A foot that is lifted gives back the difference
-//! within a tenth of a second, so that nothing jumps.
+//! Sun (2017), §6.2, leaves contact with the ground to future work; this is Sinew's own. Without pairs the actor's feet say where
+//! those of the character are, see `guide`. What cameras see, and poses of pairs, do not say it well enough: there a foot of the
+//! actor is down while its toe or its ankle is low and hardly moves. The foot of the character then stays where it is: the leg is
+//! bent by what is missing, which is the angle at the knee and a turn of the whole leg. A foot that is lifted gives back the
+//! difference within a tenth of a second, so that nothing jumps.
 
 mod crouch;
 mod guide;
