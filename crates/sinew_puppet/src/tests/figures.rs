@@ -242,7 +242,7 @@ fn what_stands_in_the_source_stands_on_other_legs() {
         let places: Vec<DVec3> = feet.iter().map(|&foot| done.world[foot].translation).collect();
         let began = first.get_or_insert_with(|| places.clone());
         for (a, b) in places.iter().zip(began.iter()) {
-            assert!(a.distance(*b) < 2e-3 * height(&short), "frame {k}: {}", a.distance(*b));
+            assert!(a.distance(*b) < 4e-3 * height(&short), "frame {k}: {}", a.distance(*b));
         }
     }
 }
