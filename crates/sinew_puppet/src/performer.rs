@@ -100,9 +100,9 @@ enum Motion {
 #[derive(Debug, Clone)]
 enum Ground {
     /// Legs.
-    Stance(Stance),
+    Stance(Box<Stance>),
     /// Its lowest points.
-    Footing(Footing),
+    Footing(Box<Footing>),
     /// Nothing: it stays where its poses are.
     Place,
 }
@@ -246,7 +246,7 @@ fn ground(rig: &Rig, anatomy: &Anatomy, has_pairs: bool, params: &PerformerParam
         .then(|| Stance::new(rig, &anatomy.map, &anatomy.attached, StanceParams { scale, floor, guided }))
         .flatten();
     match stance {
-        Some(stance) => Ground::Stance(stance),
+        Some(stance) => Ground::Stance(Box::new(stance)),
         None => {
             let is_foot = anatomy.map.feet();
             let rest = rig.rest_world();
@@ -254,7 +254,8 @@ fn ground(rig: &Rig, anatomy: &Anatomy, has_pairs: bool, params: &PerformerParam
             let crawls = crawling(rig, anatomy).filter(|_| !has_pairs);
             let (carried, scale) = (crawls.is_some(), scale.or(crawls.map(|[scale, _]| scale)));
             let ground = GroundParams { scale, carried, ..params.ground };
-            Ground::Footing(Footing::new(rest.iter().map(|joint| joint.translation), &is_foot, ground))
+            let points = rest.iter().map(|joint| joint.translation);
+            Ground::Footing(Box::new(Footing::new(points, &is_foot, ground)))
         }
     }
 }
