@@ -25,8 +25,9 @@ const TRUNK_SHARE: f64 = 0.4;
 pub(crate) const CRAWL_SHARE: [f64; 2] = [0.7, 0.5];
 /// How much of the pitch of the actor's feet paws take.
 pub(crate) const PAW_SHARE: f64 = 0.6;
-/// Angles of an arm from hanging between which it begins to lift a front leg, radians.
-const RAISED: [f64; 2] = [0.9, 1.6];
+/// Heights of the wrist above the shoulder, in lengths of the arm, between which it lifts a front leg: those of runners, who bend
+/// their arms, are lower.
+const RAISED: [f64; 2] = [-0.25, 0.1];
 /// Height above the shoulder to which front legs are raised, in lengths of the leg.
 const HIGHEST_PAW: f64 = 0.15;
 /// Slope of the feet of somebody who stands, downwards in radians, if the source does not say.
@@ -409,8 +410,8 @@ fn basis(across: DVec3, trunk: DVec3) -> DMat3 {
 
 /// How far an arm of the actor lifts the front leg that hangs on it, from 0 to 1.
 pub(crate) fn raised(pose: &CanonicalPose, shoulder: usize) -> f64 {
-    let angle = arm_of(pose, shoulder).angle_between(DVec3::NEG_Y);
-    smooth((angle - RAISED[0]) / (RAISED[1] - RAISED[0]))
+    let height = arm_of(pose, shoulder).y;
+    smooth((height - RAISED[0]) / (RAISED[1] - RAISED[0]))
 }
 
 /// The turn of what hangs from a raised arm, in the axes of the standard body.

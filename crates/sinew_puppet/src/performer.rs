@@ -102,7 +102,7 @@ enum Ground {
     /// Legs.
     Stance(Box<Stance>),
     /// Its lowest points.
-    Footing(Footing),
+    Footing(Box<Footing>),
     /// Nothing: it stays where its poses are.
     Place,
 }
@@ -254,7 +254,8 @@ fn ground(rig: &Rig, anatomy: &Anatomy, has_pairs: bool, params: &PerformerParam
             let crawls = crawling(rig, anatomy).filter(|_| !has_pairs);
             let (carried, scale) = (crawls.is_some(), scale.or(crawls.map(|[scale, _]| scale)));
             let ground = GroundParams { scale, carried, ..params.ground };
-            Ground::Footing(Footing::new(rest.iter().map(|joint| joint.translation), &is_foot, ground))
+            let points = rest.iter().map(|joint| joint.translation);
+            Ground::Footing(Box::new(Footing::new(points, &is_foot, ground)))
         }
     }
 }

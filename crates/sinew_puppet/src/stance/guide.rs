@@ -86,7 +86,11 @@ impl Guide {
         if !leg.has_toe {
             return ankle;
         }
-        let ahead = DVec3 { y: 0.0, ..toe }.try_normalize().unwrap_or(DVec3::Z);
+        // Feet that point down, as hooves do, say nothing of the way ahead.
+        let level = DVec3 { y: 0.0, ..toe };
+        let share = smooth((level.length() / toe.length().max(1e-12) - 0.3) / 0.4);
+        let share = if level.z > 0.0 { share } else { 0.0 };
+        let ahead = DVec3::Z.lerp(level.normalize_or(DVec3::Z), share).normalize_or(DVec3::Z);
         // The toe of the flat foot lies `clearance` lower than the ankle.
         let drop = (leg.clearance[0] - leg.clearance[1]) * DVec3::Y;
         let over_toe = tip + (flat - self.foot) * ahead - drop - toe;

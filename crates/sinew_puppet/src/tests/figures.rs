@@ -234,15 +234,21 @@ fn what_stands_in_the_source_stands_on_other_legs() {
         let time = f64::from(k) / FPS;
         let mut seen = standing.clone();
         let shift = DVec3::new(0.04 * (3.0 * time).sin(), -0.05 - 0.04 * (5.0 * time).sin(), 0.0);
-        for (joint, at) in seen.joints.iter_mut().enumerate() {
-            let share = if [14, 15, 18, 19].contains(&joint) { 0.0 } else { 1.0 };
-            *at += shift * if [13, 17].contains(&joint) { 0.5 } else { share };
+        let stays = [14, 15, 18, 19];
+        (0..20).filter(|joint| !stays.contains(joint)).for_each(|joint| seen.joints[joint] += shift);
+        for hip in [12, 16] {
+            // Knees bend so that bones keep their lengths.
+            let bone = |k: usize| standing.joints[k].distance(standing.joints[k + 1]);
+            let (a, b, leg) = (bone(hip), bone(hip + 1), seen.joints[hip + 2] - seen.joints[hip]);
+            let along = (a * a - b * b + leg.length_squared()) / (2.0 * leg.length());
+            let ahead = (a * a - along * along).max(0.0).sqrt() * DVec3::Z;
+            seen.joints[hip + 1] = seen.joints[hip] + along * leg.normalize() + ahead;
         }
         let done = performer.step(&short, time, &seen).unwrap().unwrap();
         let places: Vec<DVec3> = feet.iter().map(|&foot| done.world[foot].translation).collect();
         let began = first.get_or_insert_with(|| places.clone());
         for (a, b) in places.iter().zip(began.iter()) {
-            assert!(a.distance(*b) < 2e-3 * height(&short), "frame {k}: {}", a.distance(*b));
+            assert!(a.distance(*b) < 4e-3 * height(&short), "frame {k}: {}", a.distance(*b));
         }
     }
 }
