@@ -1,7 +1,7 @@
 //! Which nodes form the rig.
 //!
-//! A node is a joint of the rig if a skin names it, if a clip moves it, or if such a node is below it. A file without meshes is all
-//! skeleton: there all nodes of a tree are joints in which a clip moves one. Nodes
+//! A node is a joint of the rig if a skin names it, if a clip moves it, if the file calls it a bone of a person, or if such a
+//! node is below it. A file without meshes is all skeleton: there all nodes of a tree are joints in which a clip moves one. Nodes
 //! our own writer added as helpers (see `SINEW_character`) are replaced by their parents.
 
 use super::scene::Scene;
