@@ -3,8 +3,11 @@
 use crate::gltf::read::accessor::width_of;
 use serde_json::{Value, json};
 
+/// Reads a number.
+type Read = fn(&[u8]) -> f64;
+
 /// Bytes of a number and how it is read.
-fn number(component_type: u64) -> Option<(usize, fn(&[u8]) -> f64)> {
+fn number(component_type: u64) -> Option<(usize, Read)> {
     fn of<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes.try_into().unwrap_or([0; N])
     }
