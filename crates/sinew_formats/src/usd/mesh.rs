@@ -71,14 +71,26 @@ impl Stage<'_> {
         let position = self.scene.floats(&mesh_points(mesh.positions()), "VEC3", 3);
         let mut attributes = json!({ "POSITION": position });
         let indices = self.scene.corners(&corners);
-        let has_skin = place.is_moved && self.add_skin(place, n, &mut attributes, warnings)?;
+        let skin = match place.is_moved {
+            true => self.add_skin(place, n, &mut attributes, warnings)?,
+            false => None,
+        };
         let mut targets = match place.is_moved {
             true => self.blend_shapes(place, n, warnings)?,
             false => Targets::default(),
         };
-        if targets.names.is_empty() && !has_skin {
+        if targets.names.is_empty() && skin.is_none() {
             targets = self.moving_points(prim, points, warnings)?;
         }
+        // Nodes above a skinned mesh do not move it, so it stands at the top.
+        let node = match skin {
+            Some(skin) => {
+                let node = self.scene.node(None, json!({ "name": prim.name, "skin": skin }));
+                self.scene.roots.push(node);
+                node
+            }
+            None => place.node,
+        };
         let mut primitive = json!({ "attributes": attributes, "indices": indices });
         let mut object = json!({ "name": prim.name });
         if !targets.names.is_empty() {
@@ -86,10 +98,10 @@ impl Stage<'_> {
             object["weights"] = json!(targets.weights);
             object["extras"] = json!({ "targetNames": targets.names });
             let Targets { times, values, .. } = targets;
-            self.scene.animate(Channel { node: place.node, path: "weights", times, values });
+            self.scene.animate(Channel { node, path: "weights", times, values });
         }
         object["primitives"] = json!([primitive]);
-        self.scene.nodes[place.node]["mesh"] = json!(self.scene.meshes.len());
+        self.scene.nodes[node]["mesh"] = json!(self.scene.meshes.len());
         self.scene.meshes.push(object);
         Ok(())
     }
@@ -101,18 +113,18 @@ impl Stage<'_> {
         n: usize,
         attributes: &mut serde_json::Value,
         warnings: &mut Warnings,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Option<usize>, Fault> {
         let prim = place.prim;
         let (Some(index_list), Some(weight_list)) = (
             prim.properties.get("primvars:skel:jointIndices"),
             prim.properties.get("primvars:skel:jointWeights"),
         ) else {
-            return Ok(false);
+            return Ok(None);
         };
         let found = place.skeleton.as_deref().and_then(|path| self.skeletons.get(path));
         let Some(skeleton) = found else {
             warnings.push(format!("{}: there is no skeleton for its skin; it stays as it is", prim.path));
-            return Ok(false);
+            return Ok(None);
         };
         let list = |property: &super::value::Property| {
             property.first().map(|v| v.numbers().to_vec()).unwrap_or_default()
@@ -156,16 +168,17 @@ impl Stage<'_> {
         for set in 0..size.div_ceil(4) {
             let at = |vertex: usize, k: usize| (4 * set + k < size).then_some(vertex * size + 4 * set + k);
             let slots = || (0..n).flat_map(|vertex| (0..4).map(move |k| (vertex, k)));
-            let own: Vec<u16> = slots().map(|(v, k)| at(v, k).map_or(0, |at| indices[at] as u16)).collect();
+            // A joint without weight is none.
+            let joint = |at: usize| if weights[at] > 0.0 { indices[at] as u16 } else { 0 };
+            let own: Vec<u16> = slots().map(|(v, k)| at(v, k).map_or(0, joint)).collect();
             let shares: Vec<f32> =
                 slots().map(|(v, k)| at(v, k).map_or(0.0, |at| weights[at] as f32)).collect();
             attributes[format!("JOINTS_{set}")] = json!(self.scene.joints(&own));
             attributes[format!("WEIGHTS_{set}")] = json!(self.scene.floats(&shares, "VEC4", 4));
         }
         let matrices = self.scene.floats(&inverse, "MAT4", 16);
-        self.scene.nodes[place.node]["skin"] = json!(self.scene.skins.len());
         self.scene.skins.push(json!({ "joints": nodes, "inverseBindMatrices": matrices }));
-        Ok(true)
+        Ok(Some(self.scene.skins.len() - 1))
     }
 
     /// Points over time: a target for every frame.

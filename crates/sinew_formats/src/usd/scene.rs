@@ -9,6 +9,8 @@ pub(super) struct Scene {
     pub nodes: Vec<Value>,
     pub meshes: Vec<Value>,
     pub skins: Vec<Value>,
+    /// Nodes at the top besides the first.
+    pub roots: Vec<usize>,
     channels: Vec<Channel>,
     accessors: Vec<Value>,
     views: Vec<Value>,
@@ -121,7 +123,7 @@ impl Scene {
         let mut root = json!({
             "asset": { "version": "2.0", "generator": "USD" },
             "scene": 0,
-            "scenes": [{ "nodes": [0] }],
+            "scenes": [{ "nodes": std::iter::once(0).chain(self.roots).collect::<Vec<usize>>() }],
             "nodes": self.nodes,
             "accessors": self.accessors,
             "bufferViews": self.views,

@@ -288,6 +288,33 @@ fn everything_rewritten_is_valid() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Files that were compressed, or that came from USD, are as valid as what they came from.
+#[test]
+fn compressed_and_translated_files_are_kept_valid() {
+    let (Some(_), Some(interop)) = (tools(), sinew_outside::interop()) else { return };
+    let folder = scratch("unpacked");
+    let mut arguments = Vec::new();
+    let paths = ["gltf", "character", "usd"]
+        .map(|name| files(&interop.join(name), &["glb", "gltf", "usda", "usdc", "usdz"]));
+    for (index, path) in paths.iter().flatten().enumerate() {
+        let mut warnings = Warnings::default();
+        let Ok(sinew_formats::Content::Gltf(file)) = sinew_formats::read_any(path, &mut warnings) else {
+            continue;
+        };
+        let is_usd = path.extension().is_some_and(|ending| ending.to_string_lossy().starts_with("usd"));
+        let is_packed = warnings.messages.iter().any(|warning| warning.contains("without compression"));
+        let Some(host) = file.host.filter(|_| is_usd || is_packed) else { continue };
+        let out = folder.join(format!("{index}.glb"));
+        let bytes = host.write(&file.character, &GlbOptions::default(), &mut warnings).unwrap();
+        std::fs::write(&out, bytes).unwrap();
+        let source = if is_usd { String::new() } else { format!("={}", path.display()) };
+        arguments.push(format!("{}{source}", out.display()));
+    }
+    assert!(arguments.len() >= 20, "{arguments:?}");
+    println!("{}", run(Command::new("node").arg(script("validate.mjs")).args(arguments)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Two roots, a joint bound twice, six influences, a seam, two materials with a picture, colours, handles,
 /// degrees of freedom, morphs with curves of different kinds, a clip that begins before zero.
 fn everything() -> Character {

@@ -9,6 +9,7 @@
 //! budget of all accessors before it is allocated.
 
 mod attributes;
+mod bounds;
 mod draco;
 mod filters;
 mod indices;
@@ -210,6 +211,11 @@ impl<'a> Plain<'a> {
                 self.json.as_object_mut().map(|root| root.shift_remove(key));
             }
         }
+        bounds::restate(
+            &mut self.json,
+            |view| matches!(self.views.get(view), Some(View::Decoded(_) | View::Made { .. })),
+            &bin,
+        );
         pack_glb(&self.json, &bin)
     }
 }

@@ -6,7 +6,7 @@ use crate::gltf::schema::{Accessor, Primitive};
 use draco_core::Mesh;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Targets of buffer views.
 const VERTICES: u32 = 34962;
@@ -53,12 +53,44 @@ impl Plain<'_> {
             let made = self.attribute(&mesh, accessor, (view, id), &path)?;
             self.primitive(at)["attributes"][name] = json!(made);
         }
+        self.normalize_weights(at);
         let made = self.indices(&mesh, primitive.indices, view, &path)?;
         let primitive = self.primitive(at);
         primitive["indices"] = json!(made);
         // The decoder gives triangles, whatever they were made of.
         primitive.as_object_mut().map(|primitive| primitive.shift_remove("mode"));
         Ok(())
+    }
+
+    /// Let the skin weights of every vertex sum to one again, which they do not after being rounded.
+    fn normalize_weights(&mut self, at: [usize; 2]) {
+        let attributes = self.primitive(at)["attributes"].clone();
+        let made = |(name, accessor): (&String, &Value)| {
+            let accessor = accessor.as_u64().filter(|_| name.starts_with("WEIGHTS_"))? as usize;
+            let found = &self.json["accessors"][accessor];
+            let is_made = found["componentType"] == 5126 && self.made.contains_key(&accessor);
+            found["bufferView"].as_u64().filter(|_| is_made).map(|view| view as usize)
+        };
+        let views: BTreeSet<usize> = attributes.as_object().into_iter().flatten().filter_map(made).collect();
+        let mut sums: Vec<f32> = Vec::new();
+        for pass in 0..2 {
+            for &view in &views {
+                let Some(View::Made { bytes, .. }) = self.views.get_mut(view) else { continue };
+                let vertices = bytes.as_chunks_mut::<4>().0.as_chunks_mut::<4>().0;
+                sums.resize(vertices.len().max(sums.len()), 0.0);
+                for (weights, sum) in vertices.iter_mut().zip(&mut sums) {
+                    for bytes in weights {
+                        let weight = f32::from_le_bytes(*bytes);
+                        match pass {
+                            0 => *sum += weight,
+                            // Far from one, they mean something else.
+                            _ if (*sum - 1.0).abs() < 0.01 => *bytes = (weight / *sum).to_le_bytes(),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Whether everything that is compressed is there in plain form, too.
