@@ -110,7 +110,7 @@ fn of_each_gesture_the_newest_move_waits() {
 }
 
 #[test]
-fn nobody_waits_for_the_hand_of_another() {
+fn gestures_do_not_wait_for_each_other() {
     let desk = Desk::new("settle", Sample::Sack, 1_000);
     // Nothing takes it up: there is no engine.
     desk.studio.leave_drag(drag(1, 10, Some(5), false));
