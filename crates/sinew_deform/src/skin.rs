@@ -58,7 +58,8 @@ pub fn build_skin(
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
             for (k, (handle, w)) in strongest(names, row).into_iter().enumerate() {
-                indices[v as usize * BONES_PER_VERTEX + k] = if w > 0.0 { joint_of[handle as usize] } else { 0 };
+                indices[v as usize * BONES_PER_VERTEX + k] =
+                    if w > 0.0 { joint_of[handle as usize] } else { 0 };
                 weights[v as usize * BONES_PER_VERTEX + k] = w as f32;
             }
         }

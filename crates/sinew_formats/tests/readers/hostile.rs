@@ -2,8 +2,8 @@
 //! minutes.
 
 use sinew_formats::{
-    FormatError, alembic, bvh, fbx, handles, medit, moves, no_side_files, obj, off, ply, point_cache, recording,
-    stl,
+    FormatError, alembic, bvh, fbx, handles, medit, moves, no_side_files, obj, off, ply, point_cache,
+    recording, stl,
 };
 use sinew_geom::{Mesh, Warnings};
 
