@@ -54,6 +54,7 @@ impl Plain<'_> {
             self.primitive(at)["attributes"][name] = json!(made);
         }
         self.normalize_weights(at);
+        self.drop_idle_joints(at);
         let made = self.indices(&mesh, primitive.indices, view, &path)?;
         let primitive = self.primitive(at);
         primitive["indices"] = json!(made);
@@ -89,6 +90,28 @@ impl Plain<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// Name no joint where a weight was rounded to zero.
+    fn drop_idle_joints(&mut self, at: [usize; 2]) {
+        let attributes = self.primitive(at)["attributes"].clone();
+        for set in 0.. {
+            let view_of = |kind: &str| {
+                let accessor = attributes[format!("{kind}_{set}")].as_u64()? as usize;
+                let view = self.json["accessors"][accessor]["bufferView"].as_u64()?;
+                self.made.contains_key(&accessor).then_some(view as usize)
+            };
+            let (Some(joints), Some(weights)) = (view_of("JOINTS"), view_of("WEIGHTS")) else { return };
+            let Some(View::Made { bytes: weights, .. }) = self.views.get(weights) else { return };
+            let is_idle: Vec<bool> =
+                weights.as_chunks::<4>().0.iter().map(|bytes| *bytes == [0; 4]).collect();
+            let Some(View::Made { bytes: joints, .. }) = self.views.get_mut(joints) else { return };
+            let size = joints.len() / is_idle.len().max(1);
+            if size > 0 {
+                let idle = joints.chunks_exact_mut(size).zip(is_idle).filter(|(_, is_idle)| *is_idle);
+                idle.for_each(|(joint, _)| joint.fill(0));
             }
         }
     }
