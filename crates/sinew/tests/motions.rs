@@ -35,7 +35,7 @@ fn posed(path: &Path) -> Option<Document> {
         main: document.handles[at].name.clone(),
         handles: document.handles[at].secondary.clone(),
         axis: [DVec3::X, DVec3::Y, DVec3::Z][at % 3],
-        radians: if at % 2 == 0 { 0.6 } else { -0.6 },
+        radians: if at.is_multiple_of(2) { 0.6 } else { -0.6 },
     };
     let n = document.handles.len();
     let pose = |k: usize| Example {
