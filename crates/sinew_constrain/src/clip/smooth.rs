@@ -1,7 +1,7 @@
 //! What corrections do within a few hundredths of a second is no motion: it comes from goals and contacts that begin and end.
 //!
 //! # Source
-//! Sinew's own: a Gaussian of fixed length in time, so that clips of 120 frames a second are not rougher than those of 30. A
+//! Sinew's own: a Gaussian of fixed length in time, so that clips of 120 frames per second are not rougher than those of 30. A
 //! correction that accelerates by `a` is moved by `a σ²/2`: a millimetre where a foot is caught.
 
 use std::ops::Range;
