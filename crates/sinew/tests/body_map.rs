@@ -9,7 +9,8 @@ use sinew::{
             BodyClass::{Arthropod, Biped, HorizontalBiped, Quadruped, Swimmer, Tree},
             BodyMap,
             Part::{
-                self, Fin, Foot, Forearm, Hand, Head, HipBone, Hips, Leg, Shin, Spine, Tail, Thigh, UpperArm,
+                self, Fin, Foot, Forearm, Hand, Head, HipBone, Hips, Leg, Shin, Shoulder, Spine, Tail, Thigh,
+                UpperArm,
             },
         },
         rig::Side::{self, Left, Middle, Right},
@@ -60,7 +61,14 @@ const TABLE: [Row; 22] = [
         "data/rigs/quaternius/Trex.glb",
         HorizontalBiped,
         DVec3::Z,
-        &[("BackUpLeg.L", Shin, Left), ("FrontLeg.R", UpperArm, Right)],
+        // `BackLeg.L` leads sideways from the middle to the hip, and `FrontLeg.R` to the shoulder.
+        &[
+            ("BackLeg.L", HipBone, Left),
+            ("BackUpLeg.L", Thigh, Left),
+            ("BackLowLeg.L", Shin, Left),
+            ("FrontLeg.R", Shoulder, Right),
+            ("FrontUpLeg.R", UpperArm, Right),
+        ],
     ),
     ("data/rigs/threejs/RobotExpressive.glb", Biped, DVec3::Z, &[("LowerArm.R", Forearm, Right)]),
     ("data/rigs/vrm/Example.vrm", Biped, DVec3::Z, &[("lower_leg.L", Shin, Left)]),

@@ -95,9 +95,12 @@ impl Prepared<'_> {
             slow: &slow,
         };
         let mut x: Vec<f64> = vec![0.0; n * n_frames];
-        for i in 0..x.len() {
-            x[i] = x[i].clamp(low[i], high[i]);
-        }
+        let keep_within = |x: &mut [f64]| {
+            for (x, (low, high)) in x.iter_mut().zip(low.iter().zip(&high)) {
+                *x = x.clamp(*low, *high);
+            }
+        };
+        keep_within(&mut x);
         let mut solver = ClipSolver::new(&problem);
         let unit = self.scale_of_body();
         let mut rounds = 0;
@@ -112,6 +115,7 @@ impl Prepared<'_> {
         let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
         if params.together && params.rules.is_empty() && !self.is_still {
             smooth::smooth(&mut x, n, &self.segments, self.motion.fps);
+            keep_within(&mut x);
         }
         let mut fitted = self.corrected(&corrections, &x);
         for _ in 0..MAX_FINAL_PASSES {
