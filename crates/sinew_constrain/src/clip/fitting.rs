@@ -88,6 +88,7 @@ impl Prepared<'_> {
             active: &active,
             segments: &self.segments,
             fps: self.motion.fps,
+            unit: self.scale_of_body(),
             low: &low,
             high: &high,
             bias: &bias,

@@ -15,7 +15,7 @@
 use super::{
     JointFrames,
     banded::BlockBand,
-    corrections::Corrections,
+    corrections::{CorrectedJoint, CorrectionKind, Corrections},
     limits::JointSample,
     objective::{Curvature, OBJECTIVE_WEIGHT_PER_METRE},
     rules::{FrameRule, RuleRows},
@@ -67,6 +67,8 @@ pub struct ClipProblem<'a> {
     pub segments: &'a [Range<usize>],
     /// Frames per second.
     pub fps: f64,
+    /// How large the body is, relative to a person's.
+    pub unit: f64,
     /// Lower bounds of the corrections, frame after frame.
     pub low: &'a [f64],
     /// Upper bounds.
@@ -99,8 +101,8 @@ impl Stiffness {
     }
 }
 
-/// Greatest change of a correction per round, radians or metres.
-const MAX_STEP_RADIANS: f64 = 0.6;
+/// Greatest change of a correction per round: radians, or metres of a body as large as a person.
+const MAX_STEP: f64 = 0.6;
 /// A round that gains less than this share is the last of its stage.
 const MIN_GAIN: f64 = 5e-3;
 
@@ -160,7 +162,7 @@ impl ClipSolver {
             let is_sound = self.band.factor().is_ok();
             self.step.copy_from_slice(&self.gradient);
             self.band.solve(&mut self.step);
-            let longest = self.step.iter().fold(0.0f64, |worst, s| worst.max(s.abs()));
+            let longest = longest(problem, &self.step);
             if !(is_sound && longest.is_finite()) {
                 damping = (damping * 100.0).max(1e-6);
                 if damping > 1e6 {
@@ -169,7 +171,7 @@ impl ClipSolver {
                 cost = self.assemble(problem, stage, x);
                 continue;
             }
-            let share = (MAX_STEP_RADIANS / longest).min(1.0);
+            let share = (MAX_STEP / longest).min(1.0);
             let moved: Vec<f64> = (0..x.len())
                 .map(|i| (x[i] - share * self.step[i]).clamp(problem.low[i], problem.high[i]))
                 .collect();
@@ -377,6 +379,18 @@ impl ClipSolver {
         }
         cost
     }
+}
+
+/// The longest change of a correction, radians or sizes of the body.
+fn longest(problem: &ClipProblem, step: &[f64]) -> f64 {
+    let corrections = problem.corrections;
+    let of_joint = |row: &[f64], free: &CorrectedJoint| {
+        let size = if free.kind == CorrectionKind::Shift { problem.unit } else { 1.0 };
+        row[free.first..free.first + free.n].iter().fold(0.0f64, |worst, s| worst.max(s.abs())) / size
+    };
+    let of_frame =
+        |row: &[f64]| corrections.joints.iter().map(|free| of_joint(row, free)).fold(0.0, f64::max);
+    step.chunks_exact(corrections.n.max(1)).map(of_frame).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ fn with_problem(text: &str, run: impl FnOnce(&ClipProblem)) {
         rules: &rules,
         active: &vec![(0..rules.len()).collect(); 4],
         segments: std::slice::from_ref(&(0..4)),
+        unit: 1.0,
         fps: 30.0,
         low: &low,
         high: &high,
