@@ -143,15 +143,16 @@ fn product() -> anyhow::Result<PathBuf> {
     let folder = here.parent().context("this program lies in no folder")?;
     let is_release = folder.ends_with("release");
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--locked", "-p", "sinew_cli"]).current_dir(places::project());
-    cargo.args(is_release.then_some("--release"));
+    cargo.args(["build", "--quiet", "--locked"]).current_dir(places::project());
+    // Tests build the whole workspace; a choice of packages would choose other features, and build everything again.
+    cargo.args(if is_release { ["--release", "-p", "sinew_cli"].as_slice() } else { &["--workspace", "--bins"] });
     if let Some(target) = folder.parent() {
         cargo.env("CARGO_TARGET_DIR", target);
     }
     let built = cargo.status().is_ok_and(|status| status.success());
     let sinew = folder.join(if cfg!(windows) { "sinew.exe" } else { "sinew" });
     if !built || !sinew.is_file() {
-        bail!("`cargo build -p sinew_cli` failed; build it, or name the program in SINEW_BINARY");
+        bail!("building `sinew` failed; build it, or name the program in SINEW_BINARY");
     }
     Ok(sinew)
 }
