@@ -347,8 +347,7 @@ impl Figure {
     }
 
     fn paw(&self, actor: &CanonicalPose, ankle: usize, arm: Option<usize>) -> DQuat {
-        let along = (actor.joint(ankle + 1) - actor.joint(ankle)).normalize_or(DVec3::Z);
-        let pitch = -along.y.clamp(-1.0, 1.0).asin() - self.foot_slope;
+        let pitch = foot_pitch(actor.joint(ankle + 1) - actor.joint(ankle), self.foot_slope);
         let left = self.world_from_body * DVec3::X;
         let level = DQuat::from_axis_angle(left, PAW_SHARE * pitch);
         match arm.map(|shoulder| (shoulder, raised(actor, shoulder))) {
@@ -412,6 +411,12 @@ fn basis(across: DVec3, trunk: DVec3) -> DMat3 {
 pub(crate) fn raised(pose: &CanonicalPose, shoulder: usize) -> f64 {
     let height = arm_of(pose, shoulder).y;
     smooth((height - RAISED[0]) / (RAISED[1] - RAISED[0]))
+}
+
+/// How much steeper a foot goes down than one that stands with this slope, in radians near there. An angle would turn back where a foot
+/// is swung past the vertical; the sine comes to rest there.
+pub(crate) fn foot_pitch(foot: DVec3, slope: f64) -> f64 {
+    foot.try_normalize().map_or(0.0, |along| (-along.y - slope.sin()) / slope.cos().max(0.3))
 }
 
 /// The turn of what hangs from a raised arm, in the axes of the standard body.

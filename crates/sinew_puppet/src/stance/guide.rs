@@ -10,7 +10,10 @@
 //! character.
 
 use super::{LEG_METRES, Last, leg::Leg};
-use crate::{BodyPlacement, BodyPose, CanonicalPose, figure::smooth};
+use crate::{
+    BodyPlacement, BodyPose, CanonicalPose,
+    figure::{foot_pitch, smooth},
+};
 use glam::{DQuat, DVec3};
 
 /// Downward pitch of a foot beyond standing, in radians, from which on it rolls over its toes.
@@ -54,16 +57,13 @@ impl Guide {
     fn new(hips: f64, scale: f64, slope: f64, at: &dyn Fn(usize) -> DVec3) -> Self {
         let feet = [14, 18].map(|ankle| [at(ankle), at(ankle + 1)]);
         let length = feet.iter().map(|[ankle, toe]| ankle.distance(*toe)).sum::<f64>() / 2.0;
-        let down = |[ankle, toe]: [DVec3; 2]| {
-            (toe - ankle).try_normalize().map_or(slope, |along| -along.y.clamp(-1.0, 1.0).asin())
-        };
         let level = |[ankle, toe]: [DVec3; 2]| [ankle, toe + length * slope.sin() * DVec3::Y];
         Self {
             hips: hips * scale,
             feet: feet.map(level),
             half_width: 0.5 * at(12).distance(at(16)),
             foot: length * slope.cos(),
-            pitch: feet.map(|foot| down(foot) - slope),
+            pitch: feet.map(|[ankle, toe]| foot_pitch(toe - ankle, slope)),
         }
     }
 
