@@ -71,7 +71,7 @@ fn distance(source: (&Rig, &Motion), target: (&Rig, &Motion), expected: impl Fn(
     let off = |(a, b): (&Vec<DVec3>, &Vec<DVec3>)| {
         joints.iter().map(|&k| expected(a[k]).distance(b[k])).fold(0.0, f64::max)
     };
-    from.iter().zip(&to).map(|pair| off(pair)).fold(0.0, f64::max) / (high - low).max_element().max(1e-9)
+    from.iter().zip(&to).map(off).fold(0.0, f64::max) / (high - low).max_element().max(1e-9)
 }
 
 /// The same body is the same clip, and a body larger by 0.1 % shows it, within the corpus' limits of 0.5 and 1 cm of 1.7 m.

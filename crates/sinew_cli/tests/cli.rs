@@ -32,6 +32,8 @@ mod parts;
 mod play;
 #[path = "cli/pose.rs"]
 mod pose;
+#[path = "cli/project.rs"]
+mod project;
 #[path = "cli/puppet.rs"]
 mod puppet;
 #[path = "cli/refit.rs"]

@@ -4,7 +4,7 @@ use crate::{ClipSources, FleshData, PuppetData, RulesData, SearchSettings, Sessi
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::{gltf::Host, paths::PathsData};
-use sinew_geom::{Character, Clip, Handle, Mesh, Move};
+use sinew_geom::{Character, Clip, Handle, Mesh, Move, Warnings};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// A state of the document. Its parts are shared, so that keeping every state of a long session costs only what
@@ -98,6 +98,41 @@ impl Document {
         self.clips = fresh.clips;
     }
 
+    /// What a project holds beside its character, in words.
+    pub fn project_data(&self) -> Vec<&'static str> {
+        parts::directed(self)
+    }
+
+    /// The project with the character of a result in it. What was made for another surface at rest does not come along, and is named.
+    pub fn with_result(&self, character: Character, warnings: &mut Warnings) -> Self {
+        let mut next = self.clone();
+        if !is_same_rest(self.mesh(), &character.mesh) {
+            let lost = self.project_data();
+            if !lost.is_empty() {
+                warnings.push(format!(
+                    "not kept, because they were made for the surface at rest as it was: {}",
+                    lost.join(", ")
+                ));
+            }
+            let Self { name, edit, search, unknown, host, hidden, .. } = next;
+            next = Self { name, edit, search, unknown, host, hidden, ..Self::default() };
+        }
+        let gone = self.clips.iter().filter(|old| character.clips.iter().all(|clip| clip.name != old.name));
+        gone.for_each(|clip| parts::clip_renamed(&mut next, &clip.name, None));
+        next.set_character(character);
+        next
+    }
+
+    /// The project with all lengths multiplied.
+    ///
+    /// # Errors
+    /// If a length overflows.
+    pub fn scaled(&self, factor: f64) -> Result<Self, SessionError> {
+        let mut next = self.clone();
+        parts::scale(&mut next, factor)?;
+        Ok(next)
+    }
+
     /// The surface at rest.
     pub fn mesh(&self) -> &Mesh {
         &self.body.mesh
@@ -145,6 +180,15 @@ impl Document {
     pub fn changes_since(&self, before: &Self) -> Changes {
         parts::compare(self, before)
     }
+}
+
+/// Whether two surfaces at rest are the same but for the rounding of files.
+fn is_same_rest(a: &Mesh, b: &Mesh) -> bool {
+    let close = 1e-6 * a.diagonal();
+    let is_close = |(a, b): (&glam::DVec3, &glam::DVec3)| a.distance(*b) <= close;
+    a.faces() == b.faces()
+        && a.n_vertices() == b.n_vertices()
+        && a.positions().iter().zip(b.positions()).all(is_close)
 }
 
 macro_rules! changes {

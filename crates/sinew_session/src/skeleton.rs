@@ -43,9 +43,9 @@ impl SkeletonReport {
     }
 }
 
-/// Whether a character has joints that can be posed.
+/// Whether a character has joints that can be posed. A single joint, as turntables have, only moves the whole.
 pub fn has_skeleton(character: &Character) -> bool {
-    character.rig.as_ref().is_some_and(|rig| rig.n_joints() > 0)
+    character.rig.as_ref().is_some_and(|rig| rig.n_joints() > 1)
 }
 
 /// Give a character without a skeleton one that fits its shape, with weights. Nothing else of it changes.
@@ -78,7 +78,7 @@ pub fn with_skeleton(
     template: Option<&str>,
 ) -> Result<(Document, SkeletonReport), SessionError> {
     let mut body = (*document.body).clone();
-    if document.flesh.bound {
+    if document.flesh.bound || !has_skeleton(&body) {
         (body.rig, body.skin) = (None, None);
     }
     let report = add_skeleton(&mut body, template)?;

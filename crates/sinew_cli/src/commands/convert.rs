@@ -19,6 +19,7 @@ use sinew::{
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// Convert any readable format to any writable one
@@ -184,7 +185,7 @@ fn write(
     match &content {
         // Its own frame time is exact, while times of keys are rounded.
         Content::Bvh(file) => options.fps = args.fps.or(Some(1.0 / file.frame_secs)),
-        Content::Gltf(file) => options.origin = Origin::of(file, warnings),
+        Content::Gltf(file) => options.origin = Origin::of(file, &args.input, warnings)?,
         _ => {}
     }
     let n_bytes = match content {
@@ -204,6 +205,9 @@ fn write(
         }
         other => {
             let mut character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
+            if let Some(project) = options.origin.project.as_mut() {
+                *project = Arc::new(project.scaled(args.placement()?.scale)?);
+            }
             options.origin.parts = args.chosen_parts(&character, options.origin.host.as_deref())?;
             let error = if args.as_skin { Some(into_skin(&mut character, warnings)?) } else { None };
             let n_bytes = write_character(&character, &args.output, &options, warnings)?;

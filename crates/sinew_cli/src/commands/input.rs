@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use sinew::{
     formats::{Content, paths::read_ground, read_any, read_cache_over},
     geom::{Character, Warnings, body_map::BodyMap, path::Ground},
-    session::{Placement, SkeletonReport, add_skeleton, has_skeleton},
+    session::{Document, Placement, SkeletonReport, add_skeleton, has_skeleton, with_skeleton},
 };
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn read_surface(
     let _progress = console.progress(&format!("reading {shown}"));
     let content = read_any(path, warnings)?;
     let origin = match &content {
-        Content::Gltf(file) => Origin::of(file, warnings),
+        Content::Gltf(file) => Origin::of(file, path, warnings)?,
         Content::Recording(_) => bail!("{shown}: a recording of a body has no surface; give a mesh"),
         Content::Sequence(_) => {
             bail!("{shown}: a folder of frames is an animation already; give one of its files")
@@ -62,8 +62,16 @@ pub fn ensure_skeleton(
     }
     let shown = path.display();
     let progress = console.progress(&format!("looking for a skeleton in {shown}"));
-    let mut rigged = character.clone();
-    let report = add_skeleton(&mut rigged, None).map_err(|error| with_path(error, path))?;
+    let rigged = match character.rig {
+        // What moves the whole moves the new skeleton.
+        Some(_) => with_skeleton(&Document::new(character.clone()), None)
+            .map(|(document, report)| (document.character(), report)),
+        None => {
+            let mut rigged = character.clone();
+            add_skeleton(&mut rigged, None).map(|report| (rigged, report))
+        }
+    };
+    let (rigged, report) = rigged.map_err(|error| with_path(error, path))?;
     drop(progress);
     let advice =
         format!("`sinew rig {shown} --template NAME -o rigged.glb` makes one of a plan that you choose");

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use sinew::{
     formats::{GltfFile, bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
-    session::{Document, MAX_FRAMES, add_motion_clip, add_vertex_clip, hidden_parts},
+    session::{
+        Document, MAX_FRAMES, add_motion_clip, add_vertex_clip, hidden_parts, read_project, write_project,
+    },
 };
 use std::{path::Path, sync::Arc};
 
@@ -27,11 +29,20 @@ pub struct Origin {
     pub extensions: Map<String, Value>,
     /// Which parts of the surface are written, and which are shown.
     pub parts: gltf::PartChoice,
+    /// The project that the character comes from.
+    pub project: Option<Arc<Document>>,
 }
 
 impl Origin {
-    /// Of a glTF file.
-    pub fn of(file: &GltfFile, warnings: &mut Warnings) -> Self {
+    /// Of a glTF file at a path.
+    ///
+    /// # Errors
+    /// If it is a project of a later version.
+    pub fn of(file: &GltfFile, path: &Path, warnings: &mut Warnings) -> anyhow::Result<Self> {
+        let project = match gltf::fields_beyond_character(&file.extensions).is_empty() {
+            true => None,
+            false => Some(Arc::new(read_project(&std::fs::read(path)?, path, &mut Warnings::default())?)),
+        };
         let mut reported = Warnings::default();
         let extensions = gltf::portable_extensions(&file.extensions, &mut reported);
         if let Some(avatar) = &file.info.avatar {
@@ -40,13 +51,14 @@ impl Origin {
         if file.host.is_none() {
             reported.messages.into_iter().for_each(|message| warnings.push(message));
         }
-        Self { host: file.host.clone(), extensions, parts: gltf::PartChoice::default() }
+        Ok(Self { host: file.host.clone(), extensions, parts: gltf::PartChoice::default(), project })
     }
 
     /// Of a document.
     pub fn of_document(document: &Document) -> Self {
         let parts = gltf::PartChoice { hidden: Some(hidden_parts(document)), ..Default::default() };
-        Self { host: document.host.clone(), extensions: Map::new(), parts }
+        let project = Some(Arc::new(document.clone()));
+        Self { host: document.host.clone(), extensions: Map::new(), parts, project }
     }
 
     /// Whether a file of this name keeps everything of the origin.
@@ -58,6 +70,11 @@ impl Origin {
 /// Whether a path names a folder rather than a file.
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none()
+}
+
+/// Whether a name is that of a project, which keeps what the user made of the character.
+fn is_project(path: &Path) -> bool {
+    path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb")
 }
 
 fn extension(path: &Path) -> String {
@@ -72,12 +89,7 @@ pub fn write_character(
     warnings: &mut Warnings,
 ) -> anyhow::Result<u64> {
     let bytes = match extension(path).as_str() {
-        "glb" => {
-            let (extensions, parts) = (options.origin.extensions.clone(), options.origin.parts.clone());
-            let max_influences = options.influences;
-            let glb = gltf::GlbOptions { max_influences, extensions, parts, ..Default::default() };
-            gltf::write_glb_hosted(options.origin.host.as_deref(), character, &glb, warnings)?
-        }
+        "glb" => write_glb(character, path, options, warnings)?,
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
             warn_of_losses(character, options, extension(path) == "ply", warnings);
@@ -94,6 +106,35 @@ pub fn write_character(
     };
     write_atomic(path, &bytes)?;
     Ok(bytes.len() as u64)
+}
+
+/// A GLB: a project if the character comes from one and the name says so.
+fn write_glb(
+    character: &Character,
+    path: &Path,
+    options: &OutputOptions,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Vec<u8>> {
+    let (extensions, parts) = (options.origin.extensions.clone(), options.origin.parts.clone());
+    if let Some(project) = &options.origin.project {
+        if is_project(path) && parts.left_out.is_empty() {
+            let mut document = project.with_result(character.clone(), warnings);
+            if let Some(hidden) = parts.hidden {
+                document.hidden = Arc::new(hidden);
+            }
+            return Ok(write_project(&document, warnings)?);
+        }
+        let lost = project.project_data();
+        if !lost.is_empty() {
+            warnings.push(format!(
+                "left out: {}. Name the output NAME.sinew.glb to keep the project",
+                lost.join(", ")
+            ));
+        }
+    }
+    let max_influences = options.influences;
+    let glb = gltf::GlbOptions { max_influences, extensions, parts, ..Default::default() };
+    Ok(gltf::write_glb_hosted(options.origin.host.as_deref(), character, &glb, warnings)?)
 }
 
 fn warn_of_losses(character: &Character, options: &OutputOptions, is_ply: bool, warnings: &mut Warnings) {
@@ -161,8 +202,8 @@ pub fn write_sequence(
     write_frames(path, surface, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
 }
 
-/// Write vertices of a character over time: as a clip of the file it came from, which comes first in it, else as a sequence
-/// of their own.
+/// Write vertices of a character over time: as a clip beside what the character has, which comes first, and as a sequence of their
+/// own if it has nothing else.
 pub fn write_vertex_clip(
     character: &Character,
     origin: &Origin,
@@ -171,7 +212,11 @@ pub fn write_vertex_clip(
     path: &Path,
     warnings: &mut Warnings,
 ) -> anyhow::Result<u64> {
-    if !origin.is_kept_in(path) {
+    let is_bare = character.rig.is_none()
+        && character.handles.is_empty()
+        && character.clips.is_empty()
+        && character.morphs.is_empty();
+    if extension(path) != "glb" || (origin.host.is_none() && is_bare) {
         return write_sequence(sequence, &character.surface, name, path, warnings);
     }
     let mut document = Document::new(character.clone());

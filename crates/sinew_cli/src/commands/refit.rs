@@ -157,7 +157,7 @@ fn open(
     let (character, origin, is_bvh) = match read_any(path, warnings)? {
         Content::Bvh(file) => (file.character, Origin::default(), true),
         Content::Gltf(file) => {
-            let origin = Origin::of(&file, warnings);
+            let origin = Origin::of(&file, path, warnings)?;
             (file.character, origin, false)
         }
         Content::Model(model) => (model.character, Origin::default(), false),
@@ -312,8 +312,9 @@ fn write(
         // The same character: what the clip does to its morphs stays.
         made.morphs = clip.morphs.clone();
     }
-    if target.origin.is_kept_in(&args.output) {
-        // Beside the clips of the file, before them.
+    let is_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
+    if !is_bvh && character.mesh.n_faces() > 0 {
+        // Beside the clips of the character, before them.
         made.name = free_name(&character, &made.name, "refit");
         character.clips.insert(0, made);
     } else {
@@ -322,7 +323,6 @@ fn write(
     if character.name.is_empty() {
         character.name = clip.name.clone();
     }
-    let is_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
     if is_bvh && target.unit != 1.0 {
         character = character.scaled(1.0 / target.unit)?;
     }

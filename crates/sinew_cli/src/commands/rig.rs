@@ -9,7 +9,10 @@ use anyhow::bail;
 use clap::{Args, builder::PossibleValuesParser};
 use serde_json::{Value, json};
 use sinew::{
-    geom::{Character, Warnings, body_map::BodyClass},
+    geom::{
+        Character, Warnings,
+        body_map::{BodyClass, BodyMap},
+    },
     rig::{NamePreset, RigParams, RigReport, build_rig, build_skin},
 };
 use std::{fmt::Write, path::PathBuf};
@@ -78,6 +81,8 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
         }
     }
     report["joints"] = json!(rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>());
+    // Metres for one unit of the file, as the size of such a body suggests.
+    report["unit"] = json!(BodyMap::read(&rig, &[]).metres_per_unit.unwrap_or(1.0));
     (character.rig, character.skin) = (Some(rig), Some(built.skin));
     let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;

@@ -2,7 +2,7 @@
 
 use super::super::{
     input::{ensure_skeleton, with_path},
-    output::find_clip,
+    output::{Origin, find_clip},
 };
 use crate::console::Console;
 use anyhow::{Context, bail, ensure};
@@ -21,6 +21,8 @@ pub struct Body {
     pub scene: Scene,
     /// Frame of the pose, if it is one of a clip.
     pub frame: Option<f64>,
+    /// The file that a result is written into.
+    pub origin: Origin,
     pose: Pose,
 }
 
@@ -35,6 +37,7 @@ impl Body {
         let shown = path.display();
         let _progress = console.progress(&format!("reading {shown}"));
         let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        let mut origin = Origin::default();
         let (character, scene, poses) = if is_json {
             let file = read_skeleton(&read_file(path)?, variant, &shown.to_string())?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -42,7 +45,9 @@ impl Body {
             (character, Scene { markers: file.markers, ..Scene::default() }, file.poses)
         } else {
             ensure!(variant.is_none(), "{shown}: only skeletons in .json have variants; leave out --variant");
-            (read_rigged(path, console, warnings)?, Scene::default(), Vec::new())
+            let character;
+            (character, origin) = read_rigged(path, console, warnings)?;
+            (character, Scene::default(), Vec::new())
         };
         let rig = character.rig.as_ref().context("a rig was read")?;
         let skeleton = Skeleton::from_rig(rig).map_err(|error| with_path(error, path))?;
@@ -53,7 +58,7 @@ impl Body {
                 None => read_pose(text, &character, &poses, (console, warnings))?,
             },
         };
-        Ok(Self { skeleton: skeleton.with_rest_pose(&pose)?, character, scene, frame, pose })
+        Ok(Self { skeleton: skeleton.with_rest_pose(&pose)?, character, scene, frame, origin, pose })
     }
 
     /// Values of the starting pose on a skeleton whose freedom the rules may have changed.
@@ -62,9 +67,18 @@ impl Body {
     }
 }
 
-/// A character with a skeleton; a mesh without one is given one.
-fn read_rigged(path: &Path, console: &Console, warnings: &mut Warnings) -> anyhow::Result<Character> {
-    let mut character = match read_any(path, warnings)? {
+/// A character with a skeleton, and the file it comes from; a mesh without a skeleton is given one.
+fn read_rigged(
+    path: &Path,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<(Character, Origin)> {
+    let content = read_any(path, warnings)?;
+    let origin = match &content {
+        Content::Gltf(file) => Origin::of(file, path, warnings)?,
+        _ => Origin::default(),
+    };
+    let mut character = match content {
         Content::Recording(_) | Content::Sequence(_) => None,
         content => content.into_character(),
     };
@@ -72,7 +86,7 @@ fn read_rigged(path: &Path, console: &Console, warnings: &mut Warnings) -> anyho
         ensure_skeleton(character, path, console, warnings)?;
     }
     match character.filter(|character| character.rig.is_some()) {
-        Some(character) => Ok(character),
+        Some(character) => Ok((character, origin)),
         None => bail!("{}: there is no skeleton in it; give a .json, .bvh or .glb with one", path.display()),
     }
 }
@@ -102,7 +116,7 @@ fn read_pose(
     let from = if file.is_empty() {
         body
     } else {
-        read = read_rigged(Path::new(file), console, warnings)?;
+        read = read_rigged(Path::new(file), console, warnings)?.0;
         &read
     };
     let (Some(rig), Some(source)) = (&body.rig, &from.rig) else { bail!("{text:?}: there is no skeleton") };

@@ -1,7 +1,7 @@
 //! What was found, as text, as an object, and as files.
 
 use super::{
-    super::output::{Origin, OutputOptions, write_character},
+    super::output::{OutputOptions, free_name, write_character},
     body::Body,
     named_values,
 };
@@ -14,7 +14,8 @@ use sinew::{
         solve::{Solution, Solver, Stop},
     },
     formats::write_atomic,
-    geom::{Character, Clip, Warnings},
+    geom::{Clip, Warnings},
+    session::DEFAULT_FPS,
 };
 use std::path::Path;
 
@@ -161,8 +162,10 @@ pub fn write(
     }
     let rig = body.character.rig.clone().context("a rig was read")?;
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
-    let clip = Clip::from_pose("solved", &rig, &pose)?;
-    let character = Character { clips: vec![clip], ..body.character.clone() };
-    let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, origin: Origin::default() };
+    let mut character = body.character.clone();
+    let clip = Clip::from_pose(&free_name(&character, "solved", "pose"), &rig, &pose)?;
+    character.clips.insert(0, clip);
+    let origin = body.origin.clone();
+    let options = OutputOptions { clip: None, fps: Some(DEFAULT_FPS), influences: 4, origin };
     write_character(&character, path, &options, warnings)
 }

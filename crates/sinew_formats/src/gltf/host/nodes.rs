@@ -1,6 +1,7 @@
 //! Joints back to nodes: changed rest transforms, and nodes for joints that were added.
 
 use super::draft::Draft;
+use glam::DAffine3;
 use serde_json::{Value, json};
 use sinew_geom::{Character, Rig, Transform, rig::Joint};
 
@@ -19,6 +20,11 @@ impl Joints {
     /// Node of a joint.
     pub fn node(&self, joint: usize) -> Option<usize> {
         self.nodes.get(joint).copied().flatten()
+    }
+
+    /// Where a joint is at rest.
+    pub fn rest_world(&self, joint: usize) -> DAffine3 {
+        self.rig.rest_world().get(joint).copied().unwrap_or(DAffine3::IDENTITY)
     }
 
     /// Node of a joint, added if the file has none.

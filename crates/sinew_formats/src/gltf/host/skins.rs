@@ -134,10 +134,12 @@ fn is_rigid(draft: &Draft, parts: &[&PartMap], slot: u16, old: &Skin, new: &Skin
     joint < joints.n_kept && new.slots[first as usize].joint == joint && slots.all(|slot| slot == Some(first))
 }
 
-/// Where a rigid part is now: what its joint makes of it must be what its node makes of it.
+/// Where a rigid part is now: what its joint makes of it must be what its node makes of it. A joint that no node of the file
+/// stands for holds what never moves, wherever it was turned to.
 fn rigid_world(draft: &Draft, slot: &SkinSlot, node: usize, joints: &Joints) -> DAffine3 {
     let scene = draft.source.scene;
-    let joint = joints.node(slot.joint).map_or(DAffine3::IDENTITY, |joint| scene.world[joint]);
+    let joint =
+        joints.node(slot.joint).map_or_else(|| joints.rest_world(slot.joint), |joint| scene.world[joint]);
     let joint_from_node = joint.inverse() * scene.world[node];
     let unit = joints.units[slot.joint];
     let node_from_world =

@@ -3,10 +3,10 @@
 use super::maker::{Maker, zoo};
 use super::{bent, close, frames, json_of, moved, read, turning, write};
 use crate::support::evaluate;
-use glam::Vec3;
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 use serde_json::json;
 use sinew_formats::gltf::{GlbOptions, write_glb_hosted};
-use sinew_geom::Warnings;
+use sinew_geom::{Rig, Skin, Warnings, rig::SkinSlot};
 
 /// An extension that nobody knows may refer to animations by number: theirs stay, or it is said that they did not.
 #[test]
@@ -142,4 +142,33 @@ fn mirrored_skeletons_and_shared_skinned_meshes_come_back_as_they_were_meant() {
             }
         }
     }
+}
+
+/// What never moves turns with the rest when the whole character is turned at rest.
+#[test]
+fn still_parts_turn_with_the_character() {
+    let (file, _) = zoo().read();
+    let before = &file.character;
+    let turn = DQuat::from_rotation_y(2.0);
+    let mut now = before.clone();
+    let turned = before.mesh.positions().iter().map(|p| turn * *p).collect();
+    now.mesh = before.mesh.with_positions(turned).unwrap();
+    now.surface.normals = None;
+    now.morphs.iter_mut().flat_map(|m| &mut m.offsets).for_each(|o| *o = (turn * o.as_dvec3()).as_vec3());
+    let mut joints = before.rig.as_ref().unwrap().joints().to_vec();
+    for root in joints.iter_mut().filter(|joint| joint.parent.is_none()) {
+        root.rest.translation = turn * root.rest.translation;
+        root.rest.rotation = turn * root.rest.rotation;
+    }
+    now.rig = Some(Rig::new(joints).unwrap());
+    let skin = before.skin.as_ref().unwrap();
+    let back = DAffine3::from_quat(turn.inverse());
+    let slots = skin.slots.iter().map(|slot| SkinSlot { inverse_bind: slot.inverse_bind * back, ..*slot });
+    let (indices, weights) = (skin.indices().to_vec(), skin.weights().to_vec());
+    let slots = slots.collect();
+    now.skin = Some(Skin::new(slots, skin.influences(), indices, weights, &mut Warnings::default()).unwrap());
+    let again = read(&write(&file, &now).0).character;
+    let expected: Vec<DVec3> = evaluate(before, None, 0.0).iter().map(|p| turn * *p).collect();
+    close(&evaluate(&now, None, 0.0), &expected, 1e-6);
+    close(&evaluate(&again, None, 0.0), &expected, 1e-5);
 }
