@@ -284,7 +284,7 @@ pub fn as_text(report: &Value) -> String {
     )];
     if let Some(missing) = report["missing_bones"].as_array().filter(|list| !list.is_empty()) {
         let names: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
-        lines.push(format!("  bones that never came: {}", names.join(", ")));
+        lines.push(format!("  bones never received: {}", names.join(", ")));
     }
     if let Some(written) = report["written"].as_str() {
         lines.push(format!("  {written}  {} bytes", report["bytes"]));
