@@ -95,8 +95,6 @@ impl ExamplesCapability {
     }
 }
 
-/// Reach for targets: the examples are searched, or with `weights` blended without a search. What is found is shown to all
-/// pages as `reach` and in frames, and is not done until it is accepted.
 impl Gesture for ReachGoal {
     const NAME: &'static str = "reach";
 

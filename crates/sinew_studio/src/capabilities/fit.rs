@@ -131,7 +131,7 @@ impl Request for TakeFit {
             let before = context.studio.document();
             let (_, fitted) = context.studio.capabilities.fit.newest();
             let fitted = fitted.filter(|fitted| fitted.is_of(&before)).ok_or_else(|| {
-                let cause = "there is none of the document as it is now; fit again".to_owned();
+                let cause = "there is no fit of the document as it is now; fit again".to_owned();
                 SessionError::Value { what: "fit", cause }
             })?;
             let command = Command::TakeSkin { skin: SkinData::new(&fitted)? };

@@ -109,7 +109,7 @@ fn detail_is_sculpted_on_a_stored_pose() {
     page.until(|page| page.frames.len() > frames);
     // One stroke is one step.
     let steps = page.state["history"]["steps"].as_array().unwrap().clone();
-    assert_eq!(steps[1..], [json!("Load example bow"), json!("Sculpt bow")]);
+    assert_eq!(steps[1..], [json!("Load pose bow"), json!("Sculpt bow")]);
     page.ask(sculpt("smooth", json!("bow"), 1.0)).unwrap();
     assert!(page.ask(sculpt("pull", json!("wave"), 0.5)).unwrap_err().contains("load it first"));
     assert!(page.ask(sculpt("pull", json!("bow"), 7.0)).unwrap_err().contains("strength"));
