@@ -134,7 +134,7 @@ fn put_joint(document: &Document, flesh: &mut FleshData, joint: &JointData) -> R
     for _ in 0..=flesh.joints.len() {
         let Some(name) = above else { break };
         if *name == joint.name {
-            let cause = format!("{name:?} would hang on itself; choose another joint above it");
+            let cause = format!("{name:?} would be its own ancestor; choose another parent");
             return Err(SessionError::Value { what: "joint", cause });
         }
         above = flesh.joints[find_joint(flesh, name)?].parent.as_ref();

@@ -148,7 +148,7 @@ impl Request for ReachEnd {
                 session.apply(&reach.command(), None)?;
                 Ok(Done {})
             }
-            (None, true) => bail!("nothing is reached for; put a target on a handle first"),
+            (None, true) => bail!("there is no target; put one on a handle first"),
             (_, false) => Ok(Done {}),
         }
     }

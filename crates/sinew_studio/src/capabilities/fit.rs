@@ -127,7 +127,7 @@ impl Request for TakeFit {
     type Reply = Done;
 
     fn run(self, context: &Context<'_>) -> anyhow::Result<Done> {
-        context.studio.job(JobKind::TakeFit, "Taking the skin", |_| {
+        context.studio.job(JobKind::TakeFit, "Using the fitted skin", |_| {
             let before = context.studio.document();
             let (_, fitted) = context.studio.capabilities.fit.newest();
             let fitted = fitted.filter(|fitted| fitted.is_of(&before)).ok_or_else(|| {

@@ -88,9 +88,8 @@ fn run(
     seconds: Option<f64>,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let socket = UdpSocket::bind(address).with_context(|| {
-        format!("{address} cannot be listened on; choose another with --listen ADDR:PORT")
-    })?;
+    let socket = UdpSocket::bind(address)
+        .with_context(|| format!("cannot listen on {address}; choose another with --listen ADDR:PORT"))?;
     socket.set_read_timeout(Some(MAX_SILENCE))?;
     let interrupt = Interrupt::listen();
     console.note(&format!("listening on {}; Ctrl-C ends", socket.local_addr()?));
