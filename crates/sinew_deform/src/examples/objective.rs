@@ -244,7 +244,7 @@ mod tests {
             ("dtt+", "there is no term"),
             ("dtt+foo", "\"foo\""),
             ("xdtt", "\"xdtt\""),
-            ("0.2.1dtt", "no number"),
+            ("0.2.1dtt", "not a number"),
             ("dtt-0.2sow", "no term"),
             ("dtt+neu(x)", "few-examples(3)"),
             ("dtt+neu(3", "is missing"),
