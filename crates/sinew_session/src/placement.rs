@@ -233,7 +233,7 @@ pub fn find_doubts(character: &Character) -> Doubts {
 fn doubt(size: f64, unit: f64) -> String {
     let (name, metres) = (unit_name(unit), unit * size);
     format!(
-        "it is {} large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m",
+        "it is {} large and may be in {name}; `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m",
         self::metres(size)
     )
 }

@@ -40,7 +40,7 @@ fn targets_are_reached_for_and_taken_or_dropped_without_a_trace() {
     page.until(|page| page.state["reach"].is_null());
     assert_eq!((&page.state["n_moves"], &page.state["history"]["at"]), (&json!(0), &json!(0)));
     assert!(
-        page.ask(json!({ "type": "reach_end", "accept": true })).unwrap_err().contains("nothing is reached")
+        page.ask(json!({ "type": "reach_end", "accept": true })).unwrap_err().contains("there is no target")
     );
     // Taken: a step that can be undone.
     page.drag(4, reach(json!({ "targets": [], "weights": [["bow", 1.0]] })), true);
