@@ -43,16 +43,11 @@ const AREAS: [Area; 16] = [
     Area(
         "deform",
         "",
-        "handles: quality, speed and the tables of Hansen (2006), beside libigl",
+        "handles: quality, speed and the tables of Hansen (2006), compared with libigl",
         Run::Plain(deform::run),
     ),
-    Area(
-        "edits",
-        "",
-        "of deform, only the quality of the standard edits",
-        Run::Plain(deform::standard_edits),
-    ),
-    Area("frames", "", "of deform, only the guided method's frames", Run::Plain(deform::frames)),
+    Area("edits", "", "deform: quality of the standard edits only", Run::Plain(deform::standard_edits)),
+    Area("frames", "", "deform: frames of the guided method only", Run::Plain(deform::frames)),
     Area(
         "examples",
         "[table] [walk] [speed] [plots]",
@@ -62,34 +57,34 @@ const AREAS: [Area; 16] = [
     Area(
         "fit",
         "[--peers] [--bones 20,50] [--only flag] [--kinds rigid] | --decimation [FOLDER] | --ground | --stream",
-        "skins of sequences, beside py-dem-bones",
+        "skins of sequences, compared with py-dem-bones",
         Run::WithOptions(fit::run),
     ),
     Area(
         "flesh",
         "[--peers | --scenes FOLDER | --adaptive | --lattices | --long]",
-        "elastic bodies, beside rapier and MuJoCo",
+        "elastic bodies, compared with rapier and MuJoCo",
         Run::WithOptions(flesh::run),
     ),
     Area(
         "guard",
         "COMMIT [--only PATH,…] [--rounds N]",
-        "what is slower than it was at a commit",
+        "compare hot paths with a commit",
         Run::WithAll(guard::run),
     ),
     // Run by guard; not listed.
     Area("hot", "", "", Run::WithAll(hot::run)),
-    Area("load", "", "readers, beside tobj and gltf", Run::Plain(load::run)),
+    Area("load", "", "readers, compared with tobj and gltf", Run::Plain(load::run)),
     Area(
         "puppet",
         "[--experiments FOLDER]",
-        "projections beside Clarabel, the engine, tables 5.1 to 5.13 of Sun (2017)",
+        "projections compared with Clarabel, the engine, tables 5.1 to 5.13 of Sun (2017)",
         Run::WithOptions(puppet::run),
     ),
     Area(
         "refit",
         "[--all]",
-        "walks on other bodies and grounds, beside copied angles",
+        "walks on other bodies and grounds, compared with copied angles",
         Run::WithOptions(refit::run),
     ),
     Area(
@@ -98,9 +93,14 @@ const AREAS: [Area; 16] = [
         "muscles: dragged, fitted, transferred",
         Run::WithOptions(muscle::run),
     ),
-    Area("rules", "[--peers]", "the six cases, beside CasADi and Pinocchio", Run::WithOptions(rules::run)),
-    Area("skin", "", "skinning, beside a loop over glam and what memory can do", Run::Plain(skin::run)),
-    Area("solve", "", "back-substitution, beside faer", Run::Plain(solve::run)),
+    Area(
+        "rules",
+        "[--peers]",
+        "the six cases, compared with CasADi and Pinocchio",
+        Run::WithOptions(rules::run),
+    ),
+    Area("skin", "", "skinning, compared with a glam loop and memory bandwidth", Run::Plain(skin::run)),
+    Area("solve", "", "back-substitution, compared with faer", Run::Plain(solve::run)),
 ];
 
 fn main() -> ExitCode {

@@ -217,7 +217,7 @@ fn failures_name_file_line_cause_and_remedy() {
     let empty = folder.write("empty.glb", "");
     assert!(fails(&["info", &empty], 1).contains("the file is empty"));
     let quad = folder.write("quad.obj", QUAD);
-    assert!(fails(&["convert", &quad, &folder.at("x.fbx")], 1).contains("writable are"));
+    assert!(fails(&["convert", &quad, &folder.at("x.fbx")], 1).contains("use glb"));
     assert!(fails(&["convert", &quad, &folder.at("x.bvh")], 1).contains("no skeleton"));
     assert!(fails(&["sample", "biped", "-n", "3", "-o", &folder.at("x.glb")], 1).contains("1000"));
     fails(&["sample", "unicorn", "-o", "x.glb"], 2);

@@ -106,8 +106,8 @@ fn read_move(entry: &Node<'_>) -> Option<Move> {
             Some(Move::Twist { handles: handles?, axis: axis?, radians: radians?, over: over? })
         }
         other => {
-            let cause = format!("{:?} is no kind of move", excerpt(other.as_bytes()));
-            entry.fault_with(cause, format!("known are {kinds}"))
+            let cause = format!("{:?} is not a kind of move", excerpt(other.as_bytes()));
+            entry.fault_with(cause, format!("use {kinds}"))
         }
     }
 }
@@ -263,7 +263,7 @@ mod tests {
             r#"/moves/0/rotate/degrees: expected a number within ±36000 (a hundred turns), not "x""#,
             "/moves/1/translate/handles: no handle is named",
             "/moves/1/translate/vector: expected 3 numbers, not 2",
-            r#"/moves/2: "bend" is no kind of move; known are rotate, translate, twist"#,
+            r#"/moves/2: "bend" is not a kind of move; use rotate, translate, twist"#,
             "/moves/3: a move is an object, not 7; write each",
             "/moves/4: a move is one of rotate, translate, twist, but here are 2 keys",
             "/moves/5/twist/axis/0: expected a number of reasonable size, not 1e+39; correct it there",

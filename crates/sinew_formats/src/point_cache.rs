@@ -233,7 +233,7 @@ pub fn read_cache_over(
     if !matches!(format, Format::Pc2 | Format::Mdd) {
         return Err(file_error(
             &name,
-            "this is no point cache",
+            "this is not a point cache",
             "a mesh is given with pc2 and mdd files only",
         ));
     }

@@ -92,8 +92,10 @@ fn read_euler(node: &Node<'_>) -> Option<EulerOrder> {
     let axes: Vec<usize> = text.chars().filter_map(|c| "xyz".find(c)).collect();
     match axes.try_into().ok().and_then(EulerOrder::from_axes) {
         Some(order) => Some(order),
-        None => node
-            .fault_with(format!("{text:?} is no order of rotations"), r#"write for example "R = Rz*Ry*Rx""#),
+        None => node.fault_with(
+            format!("{text:?} is not an order of rotations"),
+            r#"write for example "R = Rz*Ry*Rx""#,
+        ),
     }
 }
 
@@ -183,7 +185,7 @@ fn build_dofs(node: &Node<'_>, freedom: &Freedom, offset: DVec3, scale: f64) -> 
         let Some(kind) = DofKind::from_suffix(text) else {
             node.fault_below(
                 &path,
-                format!("{text:?} is no degree of freedom: write tx, ty, tz, rx, ry or rz"),
+                format!("{text:?} is not a degree of freedom: write tx, ty, tz, rx, ry or rz"),
             );
             continue;
         };

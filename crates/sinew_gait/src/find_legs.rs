@@ -11,7 +11,7 @@ use sinew_geom::{
 };
 
 /// Height above its lowest point, as a share of the body's, up to which a surface stands on the ground.
-const STANDS: f64 = 0.04;
+const MAX_STANDING_HEIGHT: f64 = 0.04;
 /// Height above the ground, as a share of the leg's, below which a joint is that of a foot, and stays level.
 const FOOT: f64 = 0.22;
 /// Bends below this, in radians, say nothing about the direction in which a joint is made to bend.
@@ -87,7 +87,7 @@ fn path_down(base: &Base, root: usize) -> Vec<usize> {
         |part: &Vec<bool>| base.surface.is_empty() || base.surface.iter().any(|(_, k)| part[*k]);
     let foot = (0..below.len()).find(is_foot).map(|foot| base.below(foot)).filter(has_surface);
     let below = foot.unwrap_or(below);
-    let limit = lowest(base, root) + STANDS * base.height();
+    let limit = lowest(base, root) + MAX_STANDING_HEIGHT * base.height();
     let mut counts = vec![0usize; below.len()];
     for (_, k) in base.surface.iter().filter(|(p, k)| below[*k] && p.y < limit) {
         counts[*k] += 1;
@@ -112,14 +112,15 @@ fn path_to(base: &Base, root: usize, end: usize) -> Vec<usize> {
 /// Legs of a body of no known plan: what stands on the ground.
 fn by_ground(base: &Base) -> Vec<Path> {
     let floor = base.surface.iter().map(|(p, _)| p.y).fold(f64::INFINITY, f64::min);
-    let limit = floor + STANDS * base.height();
+    let limit = floor + MAX_STANDING_HEIGHT * base.height();
     let n = base.hangs_on.len();
     let mut stands = vec![false; n];
     base.surface.iter().filter(|(p, _)| p.y < limit).for_each(|(_, k)| stands[*k] = true);
     if base.surface.is_empty() {
         let low = |k: usize| {
             lowest(base, k)
-                < base.places.iter().map(|p| p.y).fold(f64::INFINITY, f64::min) + STANDS * base.height()
+                < base.places.iter().map(|p| p.y).fold(f64::INFINITY, f64::min)
+                    + MAX_STANDING_HEIGHT * base.height()
         };
         (0..n).for_each(|k| stands[k] = low(k) && !(0..n).any(|c| base.hangs_on[c] == Some(k)));
     }
@@ -192,7 +193,7 @@ fn build(base: &Base, path: &Path) -> Option<Leg> {
     surface.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
     let low = surface.first().map_or(floor, |(p, _)| p.y);
     let standing: Vec<DVec3> =
-        surface.iter().map(|(p, _)| *p).take_while(|p| p.y < low + STANDS * high).collect();
+        surface.iter().map(|(p, _)| *p).take_while(|p| p.y < low + MAX_STANDING_HEIGHT * high).collect();
     let middle = standing.iter().sum::<DVec3>() / standing.len().max(1) as f64;
     let tip = foot.map_or(DVec3 { y: low, ..middle }, at);
     let toes: Vec<usize> = foot.map_or(Vec::new(), |foot| toes(base, foot, high));

@@ -36,7 +36,7 @@ const WHOLE_STEP: f64 = 0.6;
 /// A step of the inverse share of a whole one is lifted as high.
 const SHORT_STEPS: f64 = 16.0;
 /// Steepest ground that feet lie flat on, as a sine.
-const STEEP: f64 = 0.55;
+const MAX_SLOPE_SINE: f64 = 0.55;
 
 /// A foot at a moment, as a motion from the base pose.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +108,7 @@ impl Footfall<'_> {
         let rise = |d: DVec2| ((self.floor)(spot + d) - (self.floor)(spot - d)) / (2.0 * step);
         let normal = DVec3::new(-rise(DVec2::X * step), 1.0, -rise(DVec2::Y * step)).normalize();
         // Beside a riser the ground is a tread, not a wall.
-        if 1.0 - normal.y * normal.y > STEEP * STEEP {
+        if 1.0 - normal.y * normal.y > MAX_SLOPE_SINE * MAX_SLOPE_SINE {
             DQuat::IDENTITY
         } else {
             DQuat::from_rotation_arc(DVec3::Y, normal)

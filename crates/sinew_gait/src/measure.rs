@@ -48,7 +48,7 @@ const MIN_LIFT: f64 = 0.04;
 /// Relative difference from the speed that was asked for.
 const MAX_SPEED_ERROR: f64 = 0.05;
 /// Height above the ground in heights of the body up to which something stands on it.
-const NEAR: f64 = 0.01;
+const MAX_STANDING_HEIGHT: f64 = 0.01;
 
 impl GaitReport {
     /// What is wrong, in words; nothing if the gait is good.
@@ -156,7 +156,7 @@ pub(crate) fn measure(
     let seen = Seen { character, walker, unit };
     let high = |p: DVec3| p.y - unit * floor(DVec2::new(p.x, p.z) / unit);
     let feet = seen.feet();
-    let near = NEAR * walker.base.height() * unit;
+    let near = MAX_STANDING_HEIGHT * walker.base.height() * unit;
     let mut slides: Vec<Vec<f64>> = vec![Vec::new(); feet.len()];
     let mut lifts = vec![0.0f64; feet.len()];
     let (mut sink, mut path) = (0.0f64, 0.0);

@@ -24,7 +24,7 @@ pub(crate) struct Sole {
 }
 
 /// Corners that are lower by less than this share of the foot lie on the ground together.
-const LEVEL: f64 = 0.02;
+const MAX_CORNER_HEIGHT: f64 = 0.02;
 
 impl Sole {
     /// Of points of the foot; `ahead` is level. The lowest of them touches the ground.
@@ -36,7 +36,7 @@ impl Sole {
         let side = |p: &DVec3| DVec2::new((*p - origin).dot(ahead), p.y - low);
         let corners = lower_hull(points.iter().map(side).collect());
         let long = corners.last().zip(corners.first()).map_or(0.0, |(a, b)| a.x - b.x);
-        let flat = corners.iter().position(|c| c.y <= LEVEL * long).unwrap_or(0);
+        let flat = corners.iter().position(|c| c.y <= MAX_CORNER_HEIGHT * long).unwrap_or(0);
         Self { origin, ahead, corners, flat, toe: toe.map(|toe| side(&toe)) }
     }
 

@@ -15,20 +15,20 @@ use crate::{
 use glam::DVec3;
 
 /// Limbs are at least as long as this share of the diagonal where they are paired by their beginnings.
-pub(crate) const SHORTEST: f64 = 0.1;
+pub(crate) const MIN_LIMB_LENGTH: f64 = 0.1;
 /// Tips that stick out less are no limbs that are posed.
-const STICKS_OUT: f64 = 0.07;
+const MIN_PERSISTENCE: f64 = 0.07;
 /// More limbs than this are not tried in all pairs.
-const MOST_LIMBS: usize = 12;
+const MAX_LIMBS: usize = 12;
 /// A body whose best plane mirrors it with less error than this needs no other.
-const POSED: f64 = 0.005;
+const MAX_MIRROR_ERROR: f64 = 0.005;
 /// Tips of a body that a plane mirrors with less error than this pair by where they are.
-pub(crate) const MIRRORED: f64 = 0.0015;
+pub(crate) const MAX_PAIR_ERROR: f64 = 0.0015;
 /// How far the beginnings of a pair may be from mirroring each other, and by what share their lengths may differ.
-const APART: f64 = 0.15;
-const UNLIKE: f64 = 0.35;
+const MAX_PAIR_OFFSET: f64 = 0.15;
+const MAX_LENGTH_DIFFERENCE: f64 = 0.35;
 /// Beginnings nearer to the plane than this belong to necks and tails.
-const CENTRAL: f64 = 0.012;
+const MIN_PLANE_DISTANCE: f64 = 0.012;
 
 /// Where a limb begins, and how long it is.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl Root {
     /// Of a limb that is one.
     pub fn of(limb: &Limb) -> Option<Self> {
         let sticks_out = limb.profile.tip.persistence;
-        let is_limb = sticks_out > if limb.is_found { STICKS_OUT } else { 2.0 * STICKS_OUT };
+        let is_limb = sticks_out > if limb.is_found { MIN_PERSISTENCE } else { 2.0 * MIN_PERSISTENCE };
         is_limb.then(|| Self { point: limb.base(), length: limb.length() })
     }
 }
@@ -52,9 +52,9 @@ fn misfit(a: &Root, b: &Root, plane: &Plane) -> Option<f64> {
     let unlike = (a.length - b.length).abs();
     let off = plane.mirror(a.point).distance(b.point);
     let fits = h * g < 0.0
-        && h.abs().min(g.abs()) > CENTRAL
-        && unlike < UNLIKE * a.length.max(b.length)
-        && off < APART;
+        && h.abs().min(g.abs()) > MIN_PLANE_DISTANCE
+        && unlike < MAX_LENGTH_DIFFERENCE * a.length.max(b.length)
+        && off < MAX_PAIR_OFFSET;
     fits.then_some(off + 0.3 * unlike)
 }
 
@@ -80,12 +80,12 @@ pub(crate) fn pair(roots: &[Root], plane: &Plane) -> Vec<[usize; 2]> {
 /// The plane of symmetry of a posed body by where its limbs begin, if there is one that is not known yet.
 pub(crate) fn find_plane(solid: &Solid, tips: &[Tip], known: &[Plane]) -> Option<Plane> {
     let error = known.first()?.error;
-    if error < POSED {
+    if error < MAX_MIRROR_ERROR {
         return None;
     }
-    let posed: Vec<Tip> = tips.iter().filter(|tip| tip.persistence > STICKS_OUT).copied().collect();
-    let profiles: Vec<Profile> = posed.iter().take(MOST_LIMBS).map(|&tip| Profile::new(solid, tip)).collect();
-    let limbs: Vec<Limb> = profiles.iter().map(|profile| Limb::new(profile, SHORTEST)).collect();
+    let posed: Vec<Tip> = tips.iter().filter(|tip| tip.persistence > MIN_PERSISTENCE).copied().collect();
+    let profiles: Vec<Profile> = posed.iter().take(MAX_LIMBS).map(|&tip| Profile::new(solid, tip)).collect();
+    let limbs: Vec<Limb> = profiles.iter().map(|profile| Limb::new(profile, MIN_LIMB_LENGTH)).collect();
     let roots: Vec<Root> = limbs.iter().filter_map(Root::of).collect();
     let bases: Vec<DVec3> = limbs.iter().map(Limb::base).collect();
     let judged = between_pairs(&roots).into_iter().chain(along_bodies(&bases));

@@ -129,8 +129,9 @@ impl Shape {
     /// As [`Self::pair_tips`], but limbs are paired by where they begin, which poses hardly move.
     pub fn pair_bases(&self, plane: &Plane) -> (Vec<[usize; 2]>, Vec<usize>) {
         let n = self.tips.len();
-        let roots: Vec<Option<posed::Root>> =
-            (0..n).map(|tip| posed::Root::of(&Limb::new(&self.profiles[tip], posed::SHORTEST))).collect();
+        let roots: Vec<Option<posed::Root>> = (0..n)
+            .map(|tip| posed::Root::of(&Limb::new(&self.profiles[tip], posed::MIN_LIMB_LENGTH)))
+            .collect();
         let limbs: Vec<usize> = (0..n).filter(|&tip| roots[tip].is_some()).collect();
         let found: Vec<posed::Root> = roots.iter().flatten().copied().collect();
         let pairs: Vec<[usize; 2]> =

@@ -39,7 +39,7 @@ const UPS: [(DVec3, f64); 6] = [
 ];
 
 /// What it costs that limbs are paired by where they begin, not by where they end.
-const POSED: f64 = 0.1;
+const BASE_PAIRS_COST: f64 = 0.1;
 
 /// All views worth trying.
 pub(crate) fn list_views(shape: &Shape) -> Vec<View<'_>> {
@@ -48,9 +48,9 @@ pub(crate) fn list_views(shape: &Shape) -> Vec<View<'_>> {
         let worse = 30.0 * (plane.error - shape.planes[0].error).max(0.0) + 0.03 * k as f64;
         let pairs = shape.pair_tips(plane);
         views.extend(views_of(shape, plane, &pairs, worse));
-        let posed = if plane.error > posed::MIRRORED { shape.pair_bases(plane) } else { pairs.clone() };
+        let posed = if plane.error > posed::MAX_PAIR_ERROR { shape.pair_bases(plane) } else { pairs.clone() };
         if posed != pairs {
-            views.extend(views_of(shape, plane, &posed, worse + POSED));
+            views.extend(views_of(shape, plane, &posed, worse + BASE_PAIRS_COST));
         }
     }
     views

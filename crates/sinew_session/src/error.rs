@@ -40,7 +40,7 @@ pub enum SessionError {
     #[error(transparent)]
     Rig(#[from] RigError),
     /// A name that does not exist.
-    #[error("there is no {what} {name:?}; known are: {known}")]
+    #[error("there is no {what} {name:?}; there are: {known}")]
     Absent {
         /// Of what kind.
         what: &'static str,

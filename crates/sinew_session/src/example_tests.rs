@@ -188,7 +188,7 @@ fn settings_of_the_search_are_checked_kept_and_undone() {
     let error = refused(&document, change("dtt+speed"));
     assert!(error.contains("\"speed\"") && error.contains("omsow"), "{error}");
     let limits = SearchChange { limits: Some([1.0, 0.0]), ..SearchChange::default() };
-    assert!(refused(&document, Command::SetSearch(limits)).contains("no range"));
+    assert!(refused(&document, Command::SetSearch(limits)).contains("not a range"));
     let optimiser = SearchChange { optimiser: Some("magic".into()), ..SearchChange::default() };
     assert!(refused(&document, Command::SetSearch(optimiser)).contains("newton"));
     let all = SearchChange {

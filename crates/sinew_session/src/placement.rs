@@ -165,7 +165,8 @@ pub struct Doubts {
 impl Doubts {
     /// The doubt about the unit as a question: how large it would be, and in what it seems to be.
     pub fn question(&self) -> Option<String> {
-        self.unit.map(|unit| format!("{} large: {}?", metres(self.size), unit_name(unit)))
+        self.unit
+            .map(|unit| format!("The model is {} large. Is it in {}?", metres(self.size), unit_name(unit)))
     }
 }
 
@@ -232,7 +233,7 @@ pub fn find_doubts(character: &Character) -> Doubts {
 fn doubt(size: f64, unit: f64) -> String {
     let (name, metres) = (unit_name(unit), unit * size);
     format!(
-        "it is {} large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m",
+        "it is {} large and may be in {name}; `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m",
         self::metres(size)
     )
 }
@@ -343,7 +344,7 @@ mod tests {
     #[test]
     fn the_question_about_the_unit_is_short() {
         let doubts = Doubts { size: 252.4, unit: Some(0.01), ..Doubts::default() };
-        assert_eq!(doubts.question().unwrap(), "252 m large: centimetres?");
+        assert_eq!(doubts.question().unwrap(), "The model is 252 m large. Is it in centimetres?");
         assert_eq!(metres(0.0123), "0.0123 m");
     }
 }

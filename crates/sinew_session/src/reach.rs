@@ -35,7 +35,8 @@ pub fn reach_objective() -> Objective {
     )
 }
 
-/// What the user asks for.
+/// Reach for targets: the examples are searched, or with `weights` blended without a search. What is found is shown to all
+/// pages as `reach` and in frames, and is not done until it is accepted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(default, deny_unknown_fields)]

@@ -354,7 +354,7 @@ fn with_limbs(document: &Document, settings: &RefitSettings) -> Result<Option<Ch
         return Ok(None);
     }
     if let Some((part, factor)) = parts.iter().find(|(_, factor)| !(0.2..=5.0).contains(factor)) {
-        let cause = format!("{part} {factor} times as long are none; choose 0.2 to 5");
+        let cause = format!("{part} cannot be {factor} times as long; choose 0.2 to 5");
         return Err(SessionError::Value { what: "limbs", cause });
     }
     Ok(Some(stretch_limbs(&document.character(), &parts)?))

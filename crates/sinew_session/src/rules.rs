@@ -134,7 +134,7 @@ impl RulesData {
     pub fn check(&self) -> Result<(), SessionError> {
         let value = |what: &'static str, cause: String| Err(SessionError::Value { what, cause });
         if self.text.len() > MAX_TEXT {
-            return value("rules", format!("{} letters are no text of rules", self.text.len()));
+            return value("rules", format!("{} characters are too many for rules", self.text.len()));
         }
         let is_place = |place: &[f64; 3]| place.iter().all(|x| x.abs() <= FARTHEST);
         if let Some(marker) = self.markers.iter().find(|marker| !is_place(&marker.position)) {

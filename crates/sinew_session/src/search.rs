@@ -116,7 +116,7 @@ impl SearchChange {
         }
         if let Some([low, high]) = self.limits {
             if !(low.is_finite() && high.is_finite() && low < high) {
-                let cause = format!("{low} to {high} is no range; the first must be below the second");
+                let cause = format!("{low} to {high} is not a range; the first must be below the second");
                 return Err(SessionError::Value { what: "limits of weights", cause });
             }
             settings.limits = [low, high];

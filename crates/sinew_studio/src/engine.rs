@@ -67,7 +67,8 @@ pub fn run(studio: &Studio) {
 }
 
 /// Message for errors of the program itself.
-pub const FAULT: &str = "an internal fault; your work is safe, undo the last step and report what you did";
+pub const FAULT: &str =
+    "internal error; your work is safe. Undo the last step, and please report what you did";
 
 /// What finds shapes.
 pub struct Engine<'a> {

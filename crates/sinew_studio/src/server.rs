@@ -125,9 +125,7 @@ async fn listen(
 ) -> anyhow::Result<()> {
     let address = SocketAddr::new(options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), options.port);
     let listener = TcpListener::bind(address).await.with_context(|| {
-        format!(
-            "{address} cannot be listened on; is another studio running there? choose another with --port"
-        )
+        format!("cannot listen on {address}; is another studio running there? choose another with --port")
     })?;
     let guard = Guard::new(listener.local_addr()?, &studio.files.token()?);
     ready(&guard.link()?)?;

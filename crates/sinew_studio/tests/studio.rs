@@ -86,7 +86,7 @@ fn two_pages_stay_in_step() {
     assert_eq!(three.state["n_moves"], 1);
 }
 
-/// Two hands in two tabs, each with its own handle: neither takes what the other does.
+/// Two tabs drag, each its own handle: neither takes what the other does.
 #[test]
 fn two_pages_may_drag_at_once() {
     let server = Server::sample("hands");
@@ -488,7 +488,7 @@ fn clips_are_fitted_and_seen_beside_the_document() {
     // Taken and undone: the fit is of the document again.
     page.ask(json!({ "type": "take_fit" })).unwrap();
     page.until(|page| page.state["joints"].as_u64() > Some(5) && page.state["fit"]["current"] == false);
-    assert_eq!(page.state["history"]["steps"][1], "Take skin of 6 bones");
+    assert_eq!(page.state["history"]["steps"][1], "Use fitted skin (6 bones)");
     page.ask(json!({ "type": "undo" })).unwrap();
     page.until(|page| page.state["joints"] == 0 && page.state["fit"]["current"] == true);
     let made = page.ask(json!({ "type": "export", "format": "glb", "what": "fit" })).unwrap();

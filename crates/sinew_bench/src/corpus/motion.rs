@@ -113,7 +113,7 @@ impl Bvh {
                 }
                 "OFFSET" => {
                     let mut next =
-                        || words.next().and_then(|w| w.parse().ok()).context("an offset is no number");
+                        || words.next().and_then(|w| w.parse().ok()).context("an offset is not a number");
                     let joint = *open.last().context("an offset of no joint")?;
                     self.offsets[joint] = DVec3::new(next()?, next()?, next()?);
                 }

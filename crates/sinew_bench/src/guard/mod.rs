@@ -98,7 +98,7 @@ fn parse(words: &[String]) -> anyhow::Result<Options> {
         match option.as_str() {
             "--only" => options.paths = choose(value)?,
             "--rounds" => options.rounds = value.parse().with_context(|| format!("--rounds {value:?}"))?,
-            _ => bail!("{option:?} is no option of guard; {USAGE}"),
+            _ => bail!("{option:?} is not an option of guard; {USAGE}"),
         }
     }
     ensure!(options.rounds >= LEAST_ROUNDS, "at least {LEAST_ROUNDS} rounds are needed for a spread");

@@ -201,7 +201,7 @@ fn as_text(report: &Value) -> String {
         ));
     }
     lines.push(format!(
-        "  a frame took {:.2} ms, {:.3} ms of it to search",
+        "  time per frame  {:.2} ms, {:.3} ms of it to search",
         x("ms_per_frame"),
         x("search_ms_per_frame")
     ));

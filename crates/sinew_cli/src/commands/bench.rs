@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Run benchmarks: `sinew bench` lists them, `sinew bench fit --peers` runs one beside its peers
+/// Run benchmarks: `sinew bench` lists them, `sinew bench fit --peers` compares one with its peers
 #[derive(Args)]
 pub struct BenchArgs {
     /// Benchmarks, each followed by its options [default: list them]

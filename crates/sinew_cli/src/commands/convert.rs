@@ -29,7 +29,7 @@ pub struct ConvertArgs {
     pub input: PathBuf,
     /// File to write (glb, obj, ply, bvh), or a folder for a sequence of obj files
     pub output: PathBuf,
-    /// Mesh whose vertices the input moves: for point caches (pc2, mdd), else the mesh file of the same name beside them
+    /// Mesh that a point cache (pc2, mdd) deforms [default: the mesh file of the same name beside it]
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
     /// Repair the mesh: merge coincident vertices, drop degenerate and duplicate faces, orient, split
@@ -51,7 +51,7 @@ pub struct ConvertArgs {
     /// Axis of the input that the body faces; it becomes +Z
     #[arg(long, value_name = "AXIS", value_parser = axis, allow_hyphen_values = true)]
     pub facing: Option<DVec3>,
-    /// Write only these parts of the surface, by the names that `sinew info` lists; several with commas between
+    /// Write only these parts of the surface, by the names that `sinew info` lists, separated by commas
     #[arg(long, value_name = "NAMES", conflicts_with = "without")]
     pub parts: Vec<String>,
     /// Leave these parts out
@@ -63,7 +63,7 @@ pub struct ConvertArgs {
     /// Show these parts, which the input hides
     #[arg(long, value_name = "NAMES")]
     pub show: Vec<String>,
-    /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons; clips are carried over
+    /// Turn handles into bones with at most 4 weights per vertex, for tools that support skeletons only; clips are carried over
     #[arg(long)]
     pub as_skin: bool,
     /// Which clip to write as BVH or as a sequence [default: the first]

@@ -134,5 +134,5 @@ fn range(text: &str) -> anyhow::Result<[f64; 2]> {
     let parse = |part: &str| part.trim().parse::<f64>().ok();
     text.split_once("..")
         .and_then(|(low, high)| Some([parse(low)?, parse(high)?]))
-        .with_context(|| format!("--limits {text:?} is no range; write it as 0..1"))
+        .with_context(|| format!("--limits {text:?} is not a range; write it as 0..1"))
 }

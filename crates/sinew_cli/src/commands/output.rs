@@ -326,6 +326,6 @@ pub fn check_name(path: &Path, is_sequence: bool) -> anyhow::Result<()> {
         (_, true) => bail!(
             "{shown}: a sequence is written as one .glb or as a folder of .obj files (a name without an ending)"
         ),
-        (other, false) => bail!("{shown}: `.{other}` cannot be written; writable are glb, obj, ply, bvh"),
+        (other, false) => bail!("{shown}: `.{other}` cannot be written; use glb, obj, ply or bvh"),
     }
 }

@@ -127,7 +127,7 @@ fn find(body: &Body, args: &ReachArgs, name: &str) -> anyhow::Result<usize> {
 }
 
 fn usage(text: &str) -> String {
-    format!("{text:?} is no target; write it as hand.L=0.3,1.2,0.4")
+    format!("{text:?} is not a target; write it as hand.L=0.3,1.2,0.4")
 }
 
 fn describe(body: &Body, found: &SearchResult, targets: &[Target], params: &SearchParams, ms: f64) -> Value {

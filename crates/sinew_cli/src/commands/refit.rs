@@ -50,7 +50,7 @@ pub struct RefitArgs {
     /// height field [default: the ground of the clip, as high as it is there]
     #[arg(long, value_name = "GROUND", allow_hyphen_values = true)]
     pub ground: Option<String>,
-    /// Hold planted feet still, also where those of the clip slide
+    /// Hold planted feet still even where those of the clip slide
     #[arg(long)]
     pub still_feet: bool,
     /// Direction of the ground: along the path of the clip (way) or along +Z of the world [default: way; world for files]

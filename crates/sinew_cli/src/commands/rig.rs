@@ -30,7 +30,7 @@ pub struct RigArgs {
     /// Body plan to use [default: the one that fits best]
     #[arg(long, value_name = "NAME", value_parser = template_names())]
     pub template: Option<String>,
-    /// Keep the skeleton and clips of the model; only compute its weights again
+    /// Keep the skeleton and clips of the model; only recompute its weights
     #[arg(long, conflicts_with_all = ["template", "names"])]
     pub keep_skeleton: bool,
     /// Name the joints of a humanoid as this program does [default: hips, upper_arm.L and so on]

@@ -72,7 +72,7 @@ fn numbers<const N: usize>(option: &str, text: &str) -> anyhow::Result<[f64; N]>
     let list: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
     let found: Option<[f64; N]> = list.try_into().ok();
     let sound = found.filter(|list| text.split(',').count() == N && list.iter().all(|x| x.is_finite()));
-    sound.with_context(|| format!("--{option} {text:?}: give {N} numbers with commas between them"))
+    sound.with_context(|| format!("--{option} {text:?}: give {N} numbers separated by commas"))
 }
 
 fn corners(option: &str, text: &str) -> anyhow::Result<[DVec3; 2]> {

@@ -15,11 +15,10 @@ use sinew::{
 };
 use std::path::PathBuf;
 
-/// Make a character walk, run, trot or gallop along a line: feet stay where they stand
+/// Make a character walk, run, trot or gallop along a line: feet stay planted
 #[derive(Args)]
 #[command(
-    after_help = "Steps follow from the length of the legs, so that a mouse and an elephant both look right. \
-                  Without --line the clip is a\nsteady gait that can be repeated, over at least two strides. A mesh \
+    after_help = "Step length follows from leg length. Without --line, the clip is a loop of at least two strides. A mesh \
                   without a skeleton is given one as by `sinew rig`.\n\nExamples:  sinew walk fox.glb -o \
                   walking.glb\n           sinew walk horse.glb --gait gallop --in-place -o gallop.glb\n           \
                   sinew walk scan.obj --line 0,3,2,5 --ground steps:0.15,0.3 -o stairs.glb"
@@ -30,17 +29,17 @@ pub struct WalkArgs {
     /// Points to walk along, in metres from its position: left, ahead, left, ahead, …
     #[arg(long, value_name = "X,Z,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub line: Vec<f64>,
-    /// Metres per second [default: by the length of the legs and the gait]
+    /// Metres per second [default: from leg length and gait]
     #[arg(long)]
     pub speed: Option<f64>,
-    /// How it moves its legs [default: by the speed; walk without one]
+    /// Gait [default: chosen by --speed; walk if none is given]
     #[arg(long, value_parser = Gait::ALL.map(Gait::name))]
     pub gait: Option<String>,
-    /// What it walks over, ahead of it, in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file
+    /// Ground ahead of the character, in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file
     /// with a height field
     #[arg(long, value_name = "GROUND", allow_hyphen_values = true)]
     pub ground: Option<String>,
-    /// Stay on the spot, for engines that move the body themselves
+    /// Stay in place, for engines that move the character
     #[arg(long)]
     pub in_place: bool,
     /// Name of the clip to write [default: the gait]

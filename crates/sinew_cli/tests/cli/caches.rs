@@ -58,7 +58,7 @@ fn point_caches_move_the_mesh_that_is_named() {
     std::fs::write(&cache, mdd(3)).unwrap();
     let error = fails(&["convert", &cache, &glb, "--mesh", &mesh], 1);
     assert!(error.contains("3 vertices") && error.contains("has 4"), "{error}");
-    assert!(fails(&["convert", &mesh, &glb, "--mesh", &mesh], 1).contains("no point cache"));
+    assert!(fails(&["convert", &mesh, &glb, "--mesh", &mesh], 1).contains("not a point cache"));
 }
 
 /// Files of other programs, compressed and cached, through commands that write into what they opened.

@@ -469,6 +469,6 @@ mod live {
         let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap().to_string();
         let text = fails(&["puppet", &target, "--listen", &address, "--seconds", "1"], 1);
-        assert!(text.contains("cannot be listened on"), "{text}");
+        assert!(text.contains("cannot listen on"), "{text}");
     }
 }

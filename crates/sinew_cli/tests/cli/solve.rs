@@ -183,7 +183,9 @@ fn wrong_rules_are_reported_with_file_line_and_column() {
     assert!(fails(&["solve", &rules, "--skeleton", &skeleton, "--pose", "x.bvh@1"], 1).contains("x.bvh"));
     fails(&["solve", &rules, "--skeleton", &skeleton, "--solver", "magic"], 2);
     std::fs::write(folder.at("b.rules"), [0xff, 0xfe, 0x00]).unwrap();
-    assert!(fails(&["solve", &folder.at("b.rules"), "--skeleton", &skeleton], 1).contains("this is no text"));
+    assert!(
+        fails(&["solve", &folder.at("b.rules"), "--skeleton", &skeleton], 1).contains("this is not text")
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ const SIGMA_SECS: f64 = 0.015;
 /// Standard deviations after which nothing counts.
 const REACH: f64 = 3.0;
 
-/// Smooth corrections of `n` numbers a frame, within segments; beyond their ends they stay what they are there.
+/// Smooth corrections of `n` numbers per frame, within segments; beyond their ends they stay what they are there.
 pub(super) fn smooth(x: &mut [f64], n: usize, segments: &[Range<usize>], fps: f64) {
     let sigma = SIGMA_SECS * fps;
     let reach = (REACH * sigma).floor() as usize;

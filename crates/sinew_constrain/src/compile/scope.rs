@@ -89,7 +89,7 @@ impl<'a> Scope<'a> {
         match self.find_joint(name, expression.span)? {
             Some(joint) => Ok(joint),
             None if self.names.contains_key(name) => {
-                Err(Diagnostic::error(expression.span, format!("`{name}` is no joint")))
+                Err(Diagnostic::error(expression.span, format!("`{name}` is not a joint")))
             }
             None => Err(self.unknown(name, expression.span, true)),
         }
@@ -108,7 +108,7 @@ impl<'a> Scope<'a> {
         let Some((joint, kind)) = parts else {
             return Err(Diagnostic::error(
                 expression.span,
-                format!("`{name}` is no degree of freedom; write for example `{name}.rx`"),
+                format!("`{name}` is not a degree of freedom; write for example `{name}.rx`"),
             ));
         };
         let Some(index) = self.find_joint(joint, expression.span)? else {

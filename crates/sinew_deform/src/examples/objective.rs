@@ -203,7 +203,7 @@ fn parse_term(part: &str, text: &str) -> Result<(Term, f64), DeformError> {
         (_, None) => {}
         (Term::ExamplesUsed { free }, Some(argument)) => {
             *free = argument.trim().parse().map_err(|_| {
-                refuse(format!("{argument:?} is no number of examples; write it as few-examples(3)"))
+                refuse(format!("{argument:?} is not a number of examples; write it as few-examples(3)"))
             })?;
         }
         (_, Some(_)) => {
@@ -212,7 +212,7 @@ fn parse_term(part: &str, text: &str) -> Result<(Term, f64), DeformError> {
     }
     let factor = match number {
         "" => term.default_factor(),
-        _ => number.parse().map_err(|_| refuse(format!("{number:?} is no number in {text:?}")))?,
+        _ => number.parse().map_err(|_| refuse(format!("{number:?} is not a number in {text:?}")))?,
     };
     if !(0.0..=1e6).contains(&factor) {
         return Err(refuse(format!("{factor} of {name} is not within 0 and 1000000")));
@@ -244,7 +244,7 @@ mod tests {
             ("dtt+", "there is no term"),
             ("dtt+foo", "\"foo\""),
             ("xdtt", "\"xdtt\""),
-            ("0.2.1dtt", "no number"),
+            ("0.2.1dtt", "not a number"),
             ("dtt-0.2sow", "no term"),
             ("dtt+neu(x)", "few-examples(3)"),
             ("dtt+neu(3", "is missing"),

@@ -95,6 +95,6 @@ fn read_ground(node: &Node<'_>) -> Option<GroundData> {
             let heights = fields.required("heights", |rows| rows.each(row));
             Some(GroundData::Field { origin: origin?, cell: cell?, heights: heights? })
         }
-        other => node.fault_with(format!("{other:?} is no kind of ground"), GROUND),
+        other => node.fault_with(format!("{other:?} is not a kind of ground"), GROUND),
     }
 }

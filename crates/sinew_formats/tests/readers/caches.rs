@@ -186,7 +186,7 @@ fn caches_find_the_mesh_beside_them() {
     assert!(error.contains("3 vertices") && error.contains("has 4"), "{error}");
     let error =
         read_cache_over(&at("flag.obj"), &at("flag.obj"), None, &mut Warnings::default()).unwrap_err();
-    assert!(error.to_string().contains("no point cache"), "{error}");
+    assert!(error.to_string().contains("not a point cache"), "{error}");
 }
 
 #[test]

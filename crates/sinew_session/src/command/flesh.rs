@@ -50,10 +50,10 @@ pub enum FleshChange {
 impl FleshChange {
     pub(super) fn label(&self) -> String {
         match self {
-            Self::Settings { .. } => "Change flesh".into(),
+            Self::Settings { .. } => "Change flesh settings".into(),
             Self::Paint { .. } => "Paint stiffness".into(),
             Self::ClearPaint {} => "Clear painted stiffness".into(),
-            Self::Joint { joint } => format!("Put joint {}", joint.name),
+            Self::Joint { joint } => format!("Place joint {}", joint.name),
             Self::RenameJoint { to, .. } => format!("Rename joint to {to}"),
             Self::RemoveJoint { name } => format!("Remove joint {name}"),
             Self::Turn { joint, .. } => format!("Turn {joint}"),
@@ -134,7 +134,7 @@ fn put_joint(document: &Document, flesh: &mut FleshData, joint: &JointData) -> R
     for _ in 0..=flesh.joints.len() {
         let Some(name) = above else { break };
         if *name == joint.name {
-            let cause = format!("{name:?} would hang on itself; choose another joint above it");
+            let cause = format!("{name:?} would be its own ancestor; choose another parent");
             return Err(SessionError::Value { what: "joint", cause });
         }
         above = flesh.joints[find_joint(flesh, name)?].parent.as_ref();
@@ -170,7 +170,7 @@ fn turn(
     rig.find(joint).ok_or_else(|| SessionError::absent("joint", joint, names))?;
     let turn = DQuat::from_array(rotation);
     if !turn.is_finite() || turn.length_squared() < 1e-12 {
-        return Err(SessionError::Value { what: "turn", cause: "it is no rotation".into() });
+        return Err(SessionError::Value { what: "turn", cause: "it is not a rotation".into() });
     }
     let turn = turn.normalize();
     flesh.turns.retain(|(name, _)| name != joint);

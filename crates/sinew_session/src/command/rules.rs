@@ -35,8 +35,8 @@ impl RulesChange {
     pub(super) fn label(&self) -> String {
         match self {
             Self::Text { .. } => "Edit rules".into(),
-            Self::Marker { name, .. } => format!("Put marker {name}"),
-            Self::Plane { name, .. } => format!("Put plane {name}"),
+            Self::Marker { name, .. } => format!("Place marker {name}"),
+            Self::Plane { name, .. } => format!("Place plane {name}"),
             Self::Rename { to, .. } => format!("Rename to {to}"),
             Self::Remove { name } => format!("Remove {name}"),
             Self::Start { start: None } => "Start from rest".into(),

@@ -44,23 +44,23 @@ impl Command {
             Self::ResetCenter { name } =>
                 step(format!("Reset centre of {name}"), |d| handles::reset_center(d, name)),
             Self::SetSecondary { name, secondary } =>
-                step(format!("Set followers of {name}"), |d| handles::set_secondary(d, name, secondary)),
-            Self::ClearHandles {} => step("Clear handles", |d| handles::set_all(d, Vec::new())),
+                step(format!("Store secondary set of {name}"), |d| handles::set_secondary(d, name, secondary)),
+            Self::ClearHandles {} => step("Delete all handles", |d| handles::set_all(d, Vec::new())),
             Self::PutHandle { handle } =>
-                step(format!("Put handle {}", handle.name), |d| handles::put(d, handle.clone())),
+                step(format!("Set handle {}", handle.name), |d| handles::put(d, handle.clone())),
             Self::SetHandles { handles } =>
                 step(format!("Set {} handles", handles.len()), |d| handles::set_all(d, handles.clone())),
             Self::Paint { handle, op, vertices, weight } =>
                 step(op.label(handle), |d| handles::paint(d, handle, *op, vertices, *weight)),
             Self::SetPose { moves } => step(moves::pose_label(moves), |d| moves::set_pose(d, moves)),
             Self::SaveExample { name, thumbnail } =>
-                step(format!("Save example {name}"), |d| examples::save(d, name, thumbnail.as_deref())),
-            Self::LoadExample { name } => step(format!("Load example {name}"), |d| examples::load(d, name)),
+                step(format!("Save pose {name}"), |d| examples::save(d, name, thumbnail.as_deref())),
+            Self::LoadExample { name } => step(format!("Load pose {name}"), |d| examples::load(d, name)),
             Self::RenameExample { name, to } =>
-                step(format!("Rename example to {to}"), |d| examples::rename(d, name, to)),
-            Self::RemoveExample { name } => step(format!("Remove example {name}"), |d| examples::remove(d, name)),
+                step(format!("Rename pose to {to}"), |d| examples::rename(d, name, to)),
+            Self::RemoveExample { name } => step(format!("Remove pose {name}"), |d| examples::remove(d, name)),
             Self::MirrorExample { name, to } =>
-                step(format!("Mirror example {name}"), |d| examples::mirror(d, name, to)),
+                step(format!("Mirror pose {name}"), |d| examples::mirror(d, name, to)),
             Self::ReachPose { moves, weights } => step("Reach", |d| examples::reach(d, moves, weights)),
             Self::Sculpt { example, vertices, offsets } =>
                 step(format!("Sculpt {}", example.as_deref().unwrap_or("pose")),
@@ -82,8 +82,8 @@ impl Command {
             Self::SetPairs { pairs } =>
                 step(format!("Set {} pairs", pairs.pairs.len()), |d| puppet::set_all(d, pairs)),
             Self::SetPuppet { settings } =>
-                step("Change puppetry", |d| puppet::set(d, settings)).merged_by(Some("puppet".into())),
-            Self::Take { clip, take } => step(format!("Take {clip}"), |d| puppet::take(d, clip, take)),
+                step("Change puppet settings", |d| puppet::set(d, settings)).merged_by(Some("puppet".into())),
+            Self::Take { clip, take } => step(format!("Record {clip}"), |d| puppet::take(d, clip, take)),
             Self::Flesh(change) =>
                 step(change.label(), |d| flesh::change(d, change)).merged_by(change.merge_key()),
             Self::Muscles(change) =>
@@ -97,12 +97,12 @@ impl Command {
             Self::Rename { name } => step(format!("Rename to {name}"), |d| character::rename(d, name)),
             Self::Scale { factor } => step(format!("Scale by {factor}"), |d| character::scale(d, *factor)),
             Self::Turn { up, facing } =>
-                step("Turn upright", |d| character::turn(d, up.as_deref(), facing.as_deref())),
+                step("Change axes", |d| character::turn(d, up.as_deref(), facing.as_deref())),
             Self::Repair {} => step("Repair mesh", character::repair),
             Self::ShowParts { parts, visible } =>
                 step(format!("{} {}", if *visible { "Show" } else { "Hide" }, parts.join(", ")),
                     |d| crate::surface_parts::show_parts(d, parts, *visible)),
-            Self::TakeSkin { skin } => step(format!("Take skin of {} bones", skin.bones), |d| skin::take(d, skin)),
+            Self::TakeSkin { skin } => step(format!("Use fitted skin ({} bones)", skin.bones), |d| skin::take(d, skin)),
             Self::Turntable { settings } => step(format!("Add {}", settings.clip), |d| turntable(d, settings)),
             Self::Walk { settings } => step(format!("Add {}", settings.clip), |d| walk(d, settings)),
             Self::RenameClip { clip, to } =>

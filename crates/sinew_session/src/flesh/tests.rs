@@ -145,7 +145,7 @@ fn nonsense_is_refused_and_says_what_would_do() {
     refuse(&own, joint("x", None, [0.0; 3]), "already");
     refuse(&own, FleshChange::Turn { joint: "x".into(), rotation: [0.0, 0.0, 0.0, 1.0] }, "no joint");
     refuse(&bare, joint("x", Some("nobody"), [0.0; 3]), "no joint");
-    refuse(&bare, joint("root", Some("knee"), [0.0; 3]), "itself");
+    refuse(&bare, joint("root", Some("knee"), [0.0; 3]), "its own ancestor");
     refuse(&bare, joint("", None, [0.0; 3]), "empty");
     refuse(&bare, joint("x", None, [f64::INFINITY; 3]), "finite");
     refuse(&bare, FleshChange::RenameJoint { name: "knee".into(), to: "top".into() }, "taken");

@@ -56,7 +56,7 @@ impl Part for Puppet {
             });
             match checked {
                 Ok(settings) => puppet.settings = settings,
-                Err(error) => fields.fault(format!("the settings of puppetry were left out: {error}")),
+                Err(error) => fields.fault(format!("the puppet settings were left out: {error}")),
             }
         }
         document.puppet = Arc::new(puppet);

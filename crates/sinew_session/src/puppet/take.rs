@@ -60,7 +60,7 @@ impl TakeData {
         }
         let n = self.frames.len() / WIDTH;
         if !self.frames.len().is_multiple_of(WIDTH) || n > MAX_TAKE_FRAMES {
-            return fail(format!("{} numbers are no frames of a body", self.frames.len()));
+            return fail(format!("{} numbers cannot be frames of a body", self.frames.len()));
         }
         let frame = |row: &[f32]| {
             let joints = std::array::from_fn(|k| Vec3::from_slice(&row[1 + 3 * k..]).as_dvec3());

@@ -305,7 +305,7 @@ fn what_belongs_to_a_later_version_is_reported() {
     let mut warnings = Warnings::default();
     let back = read_project(&bytes, Path::new("p.sinew.glb"), &mut warnings).unwrap();
     assert_eq!(back.puppet.settings, PuppetSettings::default());
-    assert!(warnings.messages.iter().any(|m| m.contains("puppetry") && m.contains("of the future")));
+    assert!(warnings.messages.iter().any(|m| m.contains("puppet settings") && m.contains("of the future")));
     assert_eq!(back.puppet.pairs.len(), 2);
     let empty = PuppetData::from_file(PairFile::default());
     assert_eq!(empty, PuppetData::default());

@@ -15,23 +15,23 @@ use sinew_geom::{
 use sinew_puppet::{BodyPose, Limb};
 
 /// Acceleration and amplitude relative to the actor's beyond which it is seen.
-const SHAKES: f64 = 1.3;
-const AMPLITUDES: [f64; 2] = [0.5, 1.5];
+const MAX_ACCELERATION_RATIO: f64 = 1.3;
+const AMPLITUDE_RATIOS: [f64; 2] = [0.5, 1.5];
 /// Travel relative to the actor's in heights of both, and of a character whose actor stays.
-const TRAVELS: [f64; 2] = [0.5, 2.0];
-const STRAYS: f64 = 0.3;
+const TRAVEL_RATIOS: [f64; 2] = [0.5, 2.0];
+const MAX_STRAY_HEIGHTS: f64 = 0.3;
 /// How much further edges stretch than in the character's own clips.
-const STRETCH: f64 = 0.33;
+const MAX_EXTRA_STRETCH: f64 = 0.33;
 /// Speed of feet that stand in the source, and height above their lowest; speed of their likes in the take that is seen.
-const STANDS: f64 = 0.12;
-const LOW: f64 = 0.04;
-const SLIDES: f64 = 0.018;
+const STANDING_M_PER_S: f64 = 0.12;
+const STANDING_HEIGHT_M: f64 = 0.04;
+const MAX_SLIDE_M_PER_S: f64 = 0.018;
 /// Length of the legs of a person of 1.7 m.
 const LEG_METRES: f64 = 0.83;
 /// Shares of frames that may be lost, of motion files and of cameras.
-const LOST: [f64; 2] = [0.01, 0.25];
+const MAX_LOST_SHARES: [f64; 2] = [0.01, 0.25];
 /// Amplitude below which nothing moves.
-const STILL: f64 = 0.005;
+const MIN_AMPLITUDE: f64 = 0.005;
 /// Height of the standard body over its trunk.
 const HEIGHT_OF_TRUNK: f64 = 3.5;
 /// The actor's joints that are those of limbs.
@@ -64,16 +64,16 @@ impl Performance {
         let source = actor_track(actor, worlds.len(), self.fps, is_person);
         let cuts = source.cuts();
         let (ours, theirs) = (take.amplitude(), source.amplitude());
-        let rough = |track: &Track, amplitude: f64| track.acceleration(&cuts) / amplitude.max(STILL);
+        let rough = |track: &Track, amplitude: f64| track.acceleration(&cuts) / amplitude.max(MIN_AMPLITUDE);
         let shake = rough(&take, ours) / rough(&source, theirs);
-        if shake.is_finite() && shake > SHAKES {
+        if shake.is_finite() && shake > MAX_ACCELERATION_RATIO {
             faults.push(format!("the take shakes: it accelerates {shake:.1} times as much as the actor"));
         }
         let gait = if is_person { None } else { gait_amplitude(document, &joints) };
         let (least, most) = (theirs.min(gait.unwrap_or(theirs)), theirs.max(gait.unwrap_or(theirs)));
-        if ours < AMPLITUDES[0] * least.max(1e-6) {
+        if ours < AMPLITUDE_RATIOS[0] * least.max(1e-6) {
             faults.push(format!("the take moves {:.0} % as much as the actor", 100.0 * ours / least));
-        } else if ours > AMPLITUDES[1] * most.max(4.0 * STILL) {
+        } else if ours > AMPLITUDE_RATIOS[1] * most.max(4.0 * MIN_AMPLITUDE) {
             faults.push(format!("the take moves {:.1} times as much as the actor", ours / most));
         }
         faults.extend(travel_fault(document, actor, &map, &worlds));
@@ -85,7 +85,7 @@ impl Performance {
     fn lost_frames(&self, actor: &Actor) -> Vec<String> {
         let n = self.acted.len().max(1) as f64;
         let share = |frames: usize| frames as f64 / n;
-        let most = LOST[usize::from(!actor.source.is_exact)];
+        let most = MAX_LOST_SHARES[usize::from(!actor.source.is_exact)];
         let mut faults = Vec::new();
         if share(self.report.n_held) > most {
             let held = 100.0 * share(self.report.n_held);
@@ -252,11 +252,12 @@ fn travel_fault(document: &Document, actor: &Actor, map: &BodyMap, worlds: &[&[D
     let heights = || document.mesh().positions().iter().map(|p| p.dot(map.up));
     let tall = heights().fold(f64::MIN, f64::max) - heights().fold(f64::MAX, f64::min);
     let ours = furthest(&worlds.iter().map(middle).collect::<Vec<_>>(), map.up) / tall;
-    let strays = theirs < 0.1 && ours > STRAYS;
-    let differs = theirs > 1.0 && !(TRAVELS[0]..=TRAVELS[1]).contains(&(ours / theirs));
+    let strays = theirs < 0.1 && ours > MAX_STRAY_HEIGHTS;
+    let differs = theirs > 1.0 && !(TRAVEL_RATIOS[0]..=TRAVEL_RATIOS[1]).contains(&(ours / theirs));
     let goes = document.puppet.settings.travel && ours.is_finite();
-    (goes && (strays || differs))
-        .then(|| format!("the character travels {ours:.1} of its heights, the actor {theirs:.1} of its own"))
+    (goes && (strays || differs)).then(|| {
+        format!("the character travels {ours:.1} times its height, the actor {theirs:.1} times its own")
+    })
 }
 
 /// Feet that stand in a motion file and slide in the take, at the size of a person.
@@ -281,7 +282,9 @@ fn slide_fault(actor: &Actor, map: &BodyMap, worlds: &[&[DAffine3]], fps: f64) -
         let floor = heights[heights.len() / 50];
         for ((((_, body), world), before), (_, last)) in times.clone().zip(&actor.frames) {
             let speed = (body.joints[joint] - last.joints[joint]).length() / theirs * LEG_METRES * fps;
-            if speed < STANDS && body.joints[joint].y - floor < LOW * theirs / LEG_METRES {
+            if speed < STANDING_M_PER_S
+                && body.joints[joint].y - floor < STANDING_HEIGHT_M * theirs / LEG_METRES
+            {
                 let way = (world[own].translation - before[own].translation).reject_from(map.up);
                 sum += way.length() / ours * LEG_METRES * fps - speed;
                 n += 1;
@@ -289,8 +292,8 @@ fn slide_fault(actor: &Actor, map: &BodyMap, worlds: &[&[DAffine3]], fps: f64) -
         }
     }
     let slide = sum / f64::from(n.max(1));
-    (actor.source.is_exact && slide > SLIDES)
-        .then(|| format!("feet that stand slide at {:.1} cm/s on a body of 1.7 m", 100.0 * slide))
+    (actor.source.is_exact && slide > MAX_SLIDE_M_PER_S)
+        .then(|| format!("planted feet slide at {:.1} cm/s on a body of 1.7 m", 100.0 * slide))
 }
 
 /// Edges that are stretched beyond what the character's own clips do.
@@ -314,7 +317,7 @@ fn stretch_fault(body: &Character, clips: &[Clip], worlds: &[&[DAffine3]]) -> Op
     };
     let moments = (1..10).filter_map(|k| change(worlds[k * (worlds.len() - 1) / 10]));
     let most = moments.fold(0.0, f64::max);
-    if most <= STRETCH {
+    if most <= MAX_EXTRA_STRETCH {
         return None;
     }
     let mut own = 0.0f64;
@@ -325,7 +328,7 @@ fn stretch_fault(body: &Character, clips: &[Clip], worlds: &[&[DAffine3]]) -> Op
             own = own.max(change(&world)?);
         }
     }
-    ((1.0 + most) / (1.0 + own) > 1.0 + STRETCH).then(|| {
+    ((1.0 + most) / (1.0 + own) > 1.0 + MAX_EXTRA_STRETCH).then(|| {
         format!(
             "the surface stretches by {:.0} % somewhere, {:.0} % in its own clips",
             100.0 * most,

@@ -320,8 +320,8 @@ struct DoubtsInfo {
 
 fn doubts(document: &Document) -> Option<DoubtsInfo> {
     let found = find_doubts(&document.character());
-    let up = found.up.map(|axis| format!("{axis} is up, not y?"));
-    let facing = found.facing.map(|axis| format!("It faces {axis}, not z?"));
+    let up = found.up.map(|axis| format!("Is {axis} up instead of y?"));
+    let facing = found.facing.map(|axis| format!("Does it face {axis} instead of z?"));
     let said: Vec<String> = found.question().into_iter().chain(up).chain(facing).collect();
     let (scale, up, facing) = (found.unit, found.up, found.facing);
     (!said.is_empty()).then(|| DoubtsInfo { text: said.join(" "), scale, up, facing })

@@ -95,8 +95,6 @@ impl ExamplesCapability {
     }
 }
 
-/// Reach for targets: the examples are searched, or with `weights` blended without a search. What is found is shown to all
-/// pages as `reach` and in frames, and is not done until it is accepted.
 impl Gesture for ReachGoal {
     const NAME: &'static str = "reach";
 
@@ -150,7 +148,7 @@ impl Request for ReachEnd {
                 session.apply(&reach.command(), None)?;
                 Ok(Done {})
             }
-            (None, true) => bail!("nothing is reached for; put a target on a handle first"),
+            (None, true) => bail!("there is no target; put one on a handle first"),
             (_, false) => Ok(Done {}),
         }
     }

@@ -127,11 +127,11 @@ impl Request for TakeFit {
     type Reply = Done;
 
     fn run(self, context: &Context<'_>) -> anyhow::Result<Done> {
-        context.studio.job(JobKind::TakeFit, "Taking the skin", |_| {
+        context.studio.job(JobKind::TakeFit, "Using the fitted skin", |_| {
             let before = context.studio.document();
             let (_, fitted) = context.studio.capabilities.fit.newest();
             let fitted = fitted.filter(|fitted| fitted.is_of(&before)).ok_or_else(|| {
-                let cause = "there is none of the document as it is now; fit again".to_owned();
+                let cause = "there is no fit of the document as it is now; fit again".to_owned();
                 SessionError::Value { what: "fit", cause }
             })?;
             let command = Command::TakeSkin { skin: SkinData::new(&fitted)? };

@@ -109,7 +109,7 @@ impl Part for RulesPart {
     }
 }
 
-/// What the rules come to.
+/// Result of solving the rules.
 #[derive(Debug)]
 pub struct RuledPart;
 
@@ -119,7 +119,7 @@ pub struct RuledState {
     ruled: Option<RuledInfo>,
 }
 
-/// What the rules come to.
+/// Result of solving the rules.
 #[derive(Debug, Serialize, TS)]
 #[ts(rename = "Ruled")]
 struct RuledInfo {

@@ -97,7 +97,7 @@ impl Request for Stress {
     }
 }
 
-/// Polish the pose with fine iterations while idle.
+/// Refine the pose with fine iterations while idle.
 #[derive(Debug, Deserialize, TS)]
 struct Refine {
     on: bool,
@@ -162,7 +162,7 @@ pub struct LooksState {
     display: DisplayState,
     /// Whether stretch is sent with each frame.
     stress: bool,
-    /// Whether poses are polished while idle.
+    /// Whether poses are refined while idle.
     refine: bool,
     /// Whether the fit is sent with each frame.
     compare: bool,

@@ -15,7 +15,7 @@ pub struct Looks {
     pub display: Display,
     /// Whether stretch is sent with each frame.
     pub stress: bool,
-    /// Whether poses are polished while nothing else is to do.
+    /// Whether poses are refined while nothing else is to do.
     pub refine: bool,
     /// Whether the fit is sent with each frame, to be seen beside the document.
     pub compare: bool,

@@ -40,7 +40,7 @@ fn targets_are_reached_for_and_taken_or_dropped_without_a_trace() {
     page.until(|page| page.state["reach"].is_null());
     assert_eq!((&page.state["n_moves"], &page.state["history"]["at"]), (&json!(0), &json!(0)));
     assert!(
-        page.ask(json!({ "type": "reach_end", "accept": true })).unwrap_err().contains("nothing is reached")
+        page.ask(json!({ "type": "reach_end", "accept": true })).unwrap_err().contains("there is no target")
     );
     // Taken: a step that can be undone.
     page.drag(4, reach(json!({ "targets": [], "weights": [["bow", 1.0]] })), true);
@@ -109,7 +109,7 @@ fn detail_is_sculpted_on_a_stored_pose() {
     page.until(|page| page.frames.len() > frames);
     // One stroke is one step.
     let steps = page.state["history"]["steps"].as_array().unwrap().clone();
-    assert_eq!(steps[1..], [json!("Load example bow"), json!("Sculpt bow")]);
+    assert_eq!(steps[1..], [json!("Load pose bow"), json!("Sculpt bow")]);
     page.ask(sculpt("smooth", json!("bow"), 1.0)).unwrap();
     assert!(page.ask(sculpt("pull", json!("wave"), 0.5)).unwrap_err().contains("load it first"));
     assert!(page.ask(sculpt("pull", json!("bow"), 7.0)).unwrap_err().contains("strength"));

@@ -1,6 +1,6 @@
 // What a capability brings to the page. `capabilities/index.ts` lists them all; the sidebar, toolbar, tool manager,
-// options
-// bar, commands, status line and debugging hooks are built from that list and know no capability by name.
+// options bar, commands, status line and debugging hooks are built from that list. The viewport also knows fit,
+// flesh and pose, whose vertices it draws, the timeline rules, and the sidebar the list of handles.
 import type { Action } from './actions';
 import type { Shown } from './net/protocol';
 import type { Player } from './player';

@@ -26,8 +26,8 @@ const STEPS: Step[] = [
   {
     title: 'Select a handle',
     text:
-      'Coloured parts are handles: rigid pieces to hold the surface by. Click a hand or an elbow, or ' +
-      'its name in the list. Handles that move along are selected, too.',
+      'Coloured parts are handles: rigid regions that you move to deform the surface. Click a hand or an elbow, or ' +
+      'its name in the list. Its secondary handles are selected, too.',
     at: 'viewport',
     prepare: () => store.setTool('drag'),
     watch: (done) =>

@@ -10,28 +10,27 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(
     after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and \
-                  d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). All are measured on the written file.\n\n\
-                  Bones turn and shift, which every engine plays alike: one joint each in a tree below a root. Affine bones \
-                  (--transforms affine) also scale and shear: half to two thirds of the error, but two joints each, larger files, and \
-                  in Unreal, which composes scales without shear, an error many times as large; --for warns of it."
+                  d_avg are those of Antonopoulos (2010, eqs. 6.1 to 6.3). All are measured on the written file.\n\n\
+                  Rigid bones rotate and translate, which every engine plays alike: one joint each, in a tree below a root. Affine bones \
+                  (--transforms affine) also scale and shear: half to two thirds of the error, but two joints each and larger files. \
+                  Unreal does not play shear, so the error there is many times larger; --for warns about this."
 )]
 pub struct FitArgs {
     /// Folders of numbered meshes, caches (abc, pc2, mdd), or glb files with an animation; several share bones and weights, and each becomes a
     /// clip
     #[arg(required = true)]
     pub sequences: Vec<PathBuf>,
-    /// Mesh whose vertices the caches move: for pc2 and mdd files, else the mesh file of the same name beside them
+    /// Mesh that the caches (pc2, mdd) deform [default: the mesh file of the same name beside each]
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
-    /// Number of bones [default: the number predicted to keep 99 % of the facet normals within 12°, from 50
-    /// to 255 (127 affine ones), and fewer where the file would be larger than the frames; 50 with --decimate, --joints, --weights or
-    /// --sample]
+    /// Number of bones [default: 50 to 255 (127 affine), as predicted to keep 99 % of facet normals within 12°, fewer if the file
+    /// would be larger than the frames; 50 with --decimate, --joints, --weights or --sample]
     #[arg(long, value_name = "K", conflicts_with = "error")]
     pub bones: Option<usize>,
     /// Instead of a number of bones: use as few as reach this error, such as 0.1% of the diagonal (E_RMS_diag1)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub error: Option<f64>,
-    /// Bones per vertex at most; many players ignore more than 4 [default: 4, which every program supports]
+    /// Largest number of bones per vertex; many players ignore more than 4 [default: 4, which every program supports]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub influences: Option<u8>,
     /// Kind of bones: rigid ones play alike everywhere; affine ones also scale and shear
@@ -60,10 +59,10 @@ pub struct FitArgs {
     /// Stop refining after this many seconds and write the best result so far
     #[arg(long, value_name = "S")]
     pub seconds: Option<f64>,
-    /// Proxy joints as Antonopoulos 2010 places them: more where more deforms, or evenly; needs no other option
+    /// Place proxy joints as in Antonopoulos (2010): denser where the surface deforms more (deform), or evenly (pcenter)
     #[arg(long, value_name = "WHERE", value_parser = ["deform", "pcenter"])]
     pub joints: Option<String>,
-    /// Weights as Antonopoulos 2010 finds them from proxy joints
+    /// Compute weights from proxy joints as in Antonopoulos (2010)
     #[arg(long, value_name = "HOW", value_parser = one_of(Blending::ALL, Blending::name))]
     pub weights: Option<Blending>,
     /// With --joints deform: how facets are grouped [default: growing]
@@ -78,7 +77,7 @@ pub struct FitArgs {
     /// With --weights convolution: passes [default: 5]
     #[arg(long, value_name = "N", requires = "joints")]
     pub passes: Option<u16>,
-    /// With --joints deform: regions of like deformation [default: 20]
+    /// With --joints deform: number of regions of similar deformation [default: 20]
     #[arg(long, value_name = "N", requires = "joints")]
     pub regions: Option<u16>,
     /// With --joints: correct the weights after the transforms are found
@@ -87,7 +86,7 @@ pub struct FitArgs {
     /// Fit the bones to a sequence with this share of its vertices removed
     #[arg(long, value_name = "SHARE", conflicts_with = "error")]
     pub decimate: Option<f64>,
-    /// With --decimate: where merged vertices lie [default: second]
+    /// With --decimate: where merged vertices are placed [default: second]
     #[arg(long, value_name = "WHERE", value_parser = ["second", "optimal"], requires = "decimate")]
     pub merge: Option<String>,
     /// With --decimate and --joints deform: one queue of contractions, or one per region [default: global]
@@ -105,10 +104,10 @@ pub struct FitArgs {
     /// Frames per second, of all clips [default: as the first input, else 30]
     #[arg(long)]
     pub fps: Option<f64>,
-    /// How far leaving out keys may move a vertex, in percent of the diagonal [default: a tenth of the error]
+    /// Largest vertex error when keys are removed, in percent of the diagonal [default: a tenth of the error]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub key_tolerance: Option<f64>,
-    /// Write weights with 16 bits and normals with 8; done anyway where the file would be larger than the frames
+    /// Write weights with 16 bits and normals with 8; done anyway if the file would be larger than the frames
     #[arg(long)]
     pub quantize: bool,
     /// File to write (glb)

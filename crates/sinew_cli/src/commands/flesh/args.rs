@@ -38,7 +38,7 @@ pub struct FleshArgs {
     /// Use cells of several sizes: small around joints and in thin limbs, doubled in size inside up to this many times
     #[arg(long, value_name = "DOUBLINGS", num_args = 0..=1, default_missing_value = "1")]
     pub refine: Option<usize>,
-    /// Adapt cells during the simulation: halve them where the strain exceeds this, join them below 0.4 of it; --cells
+    /// Adapt cells during the simulation: split cells where the strain exceeds this, merge them below 0.4 times it; --cells
     /// sets the smallest [default: 0.1 if no number is given]
     #[arg(
         long,
@@ -65,7 +65,7 @@ pub struct FleshArgs {
     /// body of 1.7 m, in proportion to its size, and stiffer where the clip would bend thin parts too far]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
-    /// Treat the clip as a loop, even if its last pose is not exactly its first, so that flesh repeats itself too
+    /// Treat the clip as a loop, even if its last pose is not exactly its first, so that the flesh loops as well
     #[arg(long = "loop")]
     pub looped: bool,
     /// How soft flesh is, relative to the default: 0.1 is nearly rigid, 4 is jelly. Not with --stiffness
@@ -98,7 +98,7 @@ pub struct FleshArgs {
     /// Gravity in metres per second squared, downwards
     #[arg(long, value_name = "G", default_value_t = -FleshSettings::default().gravity[1], allow_hyphen_values = true)]
     pub gravity: f64,
-    /// Damping in seconds: at 0 flesh oscillates for long, at 0.1 hardly at all
+    /// Damping in seconds: 0 oscillates for a long time, 0.1 hardly at all
     #[arg(long, value_name = "S", default_value_t = FleshSettings::default().damping, allow_hyphen_values = true)]
     pub damping: f64,
     #[command(flatten)]

@@ -50,7 +50,7 @@ pub struct MuscleAddArgs {
     /// Place it on the bone of a joint
     #[arg(long, value_name = "JOINT", conflicts_with = "place")]
     pub bone: Option<String>,
-    /// Place it anywhere
+    /// Place it at a point
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     pub place: Option<String>,
     /// Radius of the template in metres [default: a tenth of the diagonal]

@@ -152,6 +152,6 @@ fn drag(text: &str) -> anyhow::Result<(usize, DVec3, bool)> {
     let vertex = text[..at]
         .trim()
         .parse()
-        .with_context(|| format!("--drag {text:?}: {:?} is no vertex", &text[..at]))?;
+        .with_context(|| format!("--drag {text:?}: {:?} is not a vertex", &text[..at]))?;
     Ok((vertex, vector(&text[at + 1..], "--drag")?, text.as_bytes()[at] == b'+'))
 }

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 /// Drive a character with a recording of an actor, or live
 #[derive(Args)]
-#[command(after_help = "Example:  sinew puppet soldier.glb --source walk.bvh -o take.glb\n          \
-                  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
-                  sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
+#[command(after_help = "Examples:  sinew puppet soldier.glb --source walk.bvh -o take.glb\n           \
+                  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n           \
+                  sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n           \
                   sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
                   A skeleton with arms and legs needs no pairs: people do what the actor does, animals walk on the actor's legs and \
                   arms. Pose pairs replace this. `sinew sample quadruped --puppet -o fox.sinew.glb` comes with pairs that suit \
@@ -43,7 +43,7 @@ pub struct PuppetArgs {
     #[arg(long, value_name = "ADDR:PORT", requires = "listen")]
     pub send: Option<String>,
     /// Stop after this many seconds [default: at Ctrl-C]
-    #[arg(long, value_name = "N", requires = "listen")]
+    #[arg(long, value_name = "S", requires = "listen")]
     pub seconds: Option<f64>,
     /// How a pose becomes weights: linear (jittery), positive (never beyond the pairs), l1 (between the two), radial (by similarity)
     #[arg(long, default_value_t = PuppetSettings::default().projection, value_parser = Projection::NAMES)]
@@ -119,7 +119,7 @@ pub struct PairArgs {
     /// stored pose of its handles (FILE@wave)
     #[arg(long, value_name = "FILE@POSE")]
     pub target: String,
-    /// Name of the pair; one of that name is replaced
+    /// Name of the pair; an existing pair of that name is replaced
     #[arg(long)]
     pub name: Option<String>,
 }

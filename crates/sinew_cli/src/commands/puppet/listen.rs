@@ -88,9 +88,8 @@ fn run(
     seconds: Option<f64>,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let socket = UdpSocket::bind(address).with_context(|| {
-        format!("{address} cannot be listened on; choose another with --listen ADDR:PORT")
-    })?;
+    let socket = UdpSocket::bind(address)
+        .with_context(|| format!("cannot listen on {address}; choose another with --listen ADDR:PORT"))?;
     socket.set_read_timeout(Some(MAX_SILENCE))?;
     let interrupt = Interrupt::listen();
     console.note(&format!("listening on {}; Ctrl-C ends", socket.local_addr()?));
@@ -284,7 +283,7 @@ pub fn as_text(report: &Value) -> String {
     )];
     if let Some(missing) = report["missing_bones"].as_array().filter(|list| !list.is_empty()) {
         let names: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
-        lines.push(format!("  bones that never came: {}", names.join(", ")));
+        lines.push(format!("  bones never received: {}", names.join(", ")));
     }
     if let Some(written) = report["written"].as_str() {
         lines.push(format!("  {written}  {} bytes", report["bytes"]));

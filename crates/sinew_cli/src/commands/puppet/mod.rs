@@ -157,7 +157,7 @@ fn as_text(report: &Value) -> String {
             _ => format!("  the actor is {:.1} cm from the pairs' blends", x("residual_cm")),
         },
         format!("  {} frames were not tracked and held", report["held_frames"]),
-        format!("  a frame took {:.1} µs", x("us_per_frame")),
+        format!("  time per frame  {:.1} µs", x("us_per_frame")),
     ];
     if let Some(parts) = report["parts"].as_object().filter(|parts| !parts.is_empty()) {
         let part = |(name, n): (&String, &Value)| format!("{name} {n}");

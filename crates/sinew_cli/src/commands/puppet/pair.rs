@@ -70,8 +70,7 @@ fn read_body(source: &str, warnings: &mut Warnings) -> anyhow::Result<Vec<glam::
     let (path, frame) = split(source);
     let actor = read_actor(path, warnings)?;
     let frame = frame.with_context(|| format!("{source}: say which frame, as in {source}@12"))?;
-    let frame: usize =
-        frame.parse().with_context(|| format!("{source}: {frame:?} is no number of a frame"))?;
+    let frame: usize = frame.parse().with_context(|| format!("{source}: {frame:?} is not a frame number"))?;
     let n = actor.frames.len();
     let (_, pose) =
         actor.frames.get(frame).with_context(|| format!("{path}: there are frames 0 to {}", n - 1))?;
@@ -101,7 +100,7 @@ fn pose_at(character: &Character, rig: &Rig, at: &str) -> anyhow::Result<Pose> {
     let (clip, time) = match (at.parse::<u32>(), at.rsplit_once(':')) {
         (Ok(frame), _) => (None, f64::from(frame) / DEFAULT_FPS),
         (_, Some((clip, secs))) => {
-            (Some(clip), secs.parse().with_context(|| format!("{secs:?} is no time in seconds"))?)
+            (Some(clip), secs.parse().with_context(|| format!("{secs:?} is not a time in seconds"))?)
         }
         _ => bail!("{at:?} is neither a stored pose, nor a frame (12), nor a moment of a clip (walk:0.4)"),
     };

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Find a pose at which rules hold: contacts, distances, directions, ranges, written as text
+/// Find a pose in which rules hold: contacts, distances, directions, ranges, written as text
 #[derive(Args)]
 #[command(after_help = "Rules: one per line, verb first; docs/rules.md lists them all.\n  \
                   plane Floor = through StepMarker normal FloorNormal1 -> FloorNormal2\n  \
@@ -16,7 +16,7 @@ use std::path::PathBuf;
                   Residuals are in centimetres and degrees, values in metres and degrees. If not all rules can \
                   hold, the best compromise is returned, with the rules that conflict.")]
 pub struct SolveArgs {
-    /// Rules, as text
+    /// File of rules
     pub rules: PathBuf,
     /// Skeleton to pose (json, bvh, glb); a mesh without one is given one as by `sinew rig` [default: the one the rules name]
     #[arg(long, value_name = "FILE")]
@@ -28,7 +28,7 @@ pub struct SolveArgs {
     /// [default: the rest pose]
     #[arg(long, value_name = "FILE@FRAME")]
     pub pose: Option<String>,
-    /// Ground that rules refer to as `Ground`: flat, slope:10, steps:0.15,0.3, hills, or a file of a ground [default: none]
+    /// Ground that rules refer to as `Ground`: flat, slope:10, steps:0.15,0.3, hills, or a file with a height field [default: none]
     #[arg(long, value_name = "GROUND")]
     pub ground: Option<String>,
     /// Solver: the default one, or Newton-Raphson with the Moore-Penrose inverse as in Abdelhay (2008) (equations only, no ranges)
@@ -40,7 +40,7 @@ pub struct SolveArgs {
     /// Let joints leave their ranges
     #[arg(long)]
     pub no_ranges: bool,
-    /// Accept any pose at which the rules hold instead of the one nearest to the start
+    /// Accept any pose in which the rules hold instead of the one nearest to the start
     #[arg(long)]
     pub any: bool,
     /// Print the equations, their derivatives, and what was rewritten and why

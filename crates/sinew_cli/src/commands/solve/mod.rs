@@ -1,4 +1,4 @@
-//! `sinew solve`: a pose at which rules hold.
+//! `sinew solve`: a pose in which rules hold.
 
 mod args;
 mod body;
@@ -29,7 +29,7 @@ pub fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<()> {
     let seed = console.seed;
     let shown = args.rules.display();
     let text = String::from_utf8(read_file(&args.rules)?)
-        .with_context(|| format!("{shown}: this is no text; rules are written in UTF-8"))?;
+        .with_context(|| format!("{shown}: this is not text; rules are written in UTF-8"))?;
     if args.format {
         return format(args, &text, console);
     }

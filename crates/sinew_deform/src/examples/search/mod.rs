@@ -362,7 +362,7 @@ impl PoseSpace {
         }
         let [low, high] = params.limits;
         if !(low.is_finite() && high.is_finite() && low <= high) {
-            let cause = format!("{low} to {high} is no range");
+            let cause = format!("{low} to {high} is not a range");
             return Err(DeformError::Setting { what: "limits of weights", cause });
         }
         match params.local {

@@ -36,7 +36,7 @@ export function editCommands(): Action[] {
     },
     {
       id: 'select-none',
-      label: 'Select nothing',
+      label: 'Deselect all',
       group: 'Edit',
       keys: { all: ['Alt+A', 'Escape'] },
       enabled: () => store.main !== null,

@@ -97,7 +97,7 @@ function openUnsaved(): void {
         void ask({ type: 'discard', recovery });
       }),
     );
-  const text = 'Work that was not saved is kept here until you discard it, the newest 4 GB of it.';
+  const text = 'Unsaved work is stored here until you discard it; beyond 4 GB the oldest is removed.';
   const dialog = openDialog('unsaved', 'Unsaved work', () => [note(text), ...unsaved().map(item)]);
 }
 

@@ -124,7 +124,7 @@ function lookCommands(): Action[] {
     },
     {
       id: 'theme',
-      label: 'Light or dark',
+      label: 'Switch theme',
       group: 'Look',
       run: () => store.setPrefs({ theme: document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark' }),
     },

@@ -77,7 +77,7 @@ export async function sendFiles(files: Dropped[], as: 'document' | 'actor' = 'do
     current?.abort();
   };
   const report = (sent: number): void =>
-    store.setJob({ job, kind, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
+    store.setJob({ job, kind, title: `Uploading ${main.name}`, share: (before + sent) / total, done: false, stop });
   try {
     for (const item of files) {
       if (stopped) return;

@@ -49,7 +49,7 @@ function LicenseList(): View {
     return h(
       'div.licenses',
       null,
-      h('p', null, 'The studio does not answer; `sinew licenses` prints the list as well.'),
+      h('p', null, 'The studio is not responding; `sinew licenses` prints the list as well.'),
     );
   const { version, license, packages } = list;
   // First those that were changed, which their licence asks to be stated.

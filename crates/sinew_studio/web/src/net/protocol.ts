@@ -782,7 +782,7 @@ export type Reach = {
   missed: number;
 };
 
-/** What the user asks for. */
+/** Reach for targets: the examples are searched, or with `weights` blended without a search. What is found is shown to all pages as `reach` and in frames, and is not done until it is accepted. */
 export type ReachGoal = {
   /** All targets there are. */
   targets: Array<TargetGoal>;
@@ -891,7 +891,7 @@ export type RuleMark = {
 /** A named plane; its normal points out of what is solid. */
 export type RulePlane = { name: string, point: [number, number, number], normal: [number, number, number], };
 
-/** What the rules come to. */
+/** Result of solving the rules. */
 export type Ruled = {
   /** Whether the text has errors, and the pose is that of the last text without. */
   stale: boolean;
@@ -1390,7 +1390,7 @@ export type State = {
   display: DisplayState;
   /** Whether stretch is sent with each frame. */
   stress: boolean;
-  /** Whether poses are polished while idle. */
+  /** Whether poses are refined while idle. */
   refine: boolean;
   /** Whether the fit is sent with each frame. */
   compare: boolean;

@@ -89,7 +89,8 @@ export function post(drop: string, item: Dropped, progress: (sent: number) => vo
       else if (request.status === 413) reject(new Error(tooLarge(item.name, null)));
       else reject(new Error(request.responseText || `${item.name} was refused (${request.status})`));
     };
-    request.onerror = () => reject(new Error(`${item.name} could not be sent: the connection broke. Drop it again.`));
+    request.onerror = () =>
+      reject(new Error(`${item.name} could not be sent: the connection was lost. Drop it again.`));
     request.onabort = () => reject(new DOMException('stopped', 'AbortError'));
     request.send(item.file);
   });
@@ -98,8 +99,6 @@ export function post(drop: string, item: Dropped, progress: (sent: number) => vo
 
 export function tooLarge(name: string, limit: number | null): string {
   const most =
-    limit === null
-      ? 'more than this server takes'
-      : `larger than the ${Math.floor(limit / 1e6)} MB that can be dropped`;
+    limit === null ? 'too large for this server' : `larger than the ${Math.floor(limit / 1e6)} MB that can be dropped`;
   return `${name} is ${most}. Put it into the folder of the open dialog, or start \`sinew studio FILE\` with it.`;
 }

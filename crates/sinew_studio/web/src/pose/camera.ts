@@ -65,9 +65,7 @@ export class Camera extends Emitter<Events> {
     // It may have been stopped while the user was asked.
     if ((this.state as CameraState) === 'off') return this.release();
     for (const track of this.stream.getTracks())
-      track.addEventListener('ended', () =>
-        this.lose('The camera is gone: it was unplugged, or its permission was taken back.'),
-      );
+      track.addEventListener('ended', () => this.lose('The camera was disconnected, or its permission was revoked.'));
     this.video.srcObject = this.stream;
     this.video.muted = true;
     await this.video.play().catch(() => {});
@@ -169,13 +167,13 @@ export class Camera extends Emitter<Events> {
 function refusal(error: unknown): string {
   switch (error instanceof DOMException ? error.name : '') {
     case 'NotAllowedError':
-      return 'The camera was refused. Allow it beside the address of this page, then start it again.';
+      return 'Camera access was denied. Allow it in the address bar, then start the camera again.';
     case 'NotFoundError':
       return 'There is no camera. Plug one in, or open a recording.';
     case 'NotReadableError':
-      return 'The camera is used by another program. Close that, then start it again.';
+      return 'Another program is using the camera. Close it, then start the camera again.';
     case 'SecurityError':
-      return 'Browsers give the camera only to pages of this computer. Open the studio at 127.0.0.1.';
+      return 'Browsers allow the camera only for pages on this computer. Open the studio at 127.0.0.1.';
     default:
       return `The camera could not be started: ${error instanceof Error ? error.message : String(error)}`;
   }

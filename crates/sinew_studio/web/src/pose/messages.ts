@@ -1,6 +1,6 @@
 // What the page and its tracker say to each other. Times are milliseconds of `clock`, which is the same on both sides.
 
-/** The tracker's networks: a quick one, and one that takes a little longer and is nearer to the truth. */
+/** The tracker's networks: a fast one, and one that is slightly slower and more precise. */
 export type Network = 'lite' | 'full';
 
 /** Pictures as they come, which the tracker takes itself; or one at a time, where the browser cannot hand them over. */

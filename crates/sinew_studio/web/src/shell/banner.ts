@@ -9,7 +9,7 @@ export function buildBanner(): HTMLElement {
   const element = el(
     'div.banner',
     { role: 'alert', hidden: true, 'data-testid': 'banner' },
-    el('strong', null, 'The studio does not answer.'),
+    el('strong', null, 'The studio is not responding.'),
     el(
       'span',
       null,

@@ -74,7 +74,7 @@ function shownChoice(player: Player): View {
       [
         { value: 'rest', label: 'Rest' },
         { value: 'posed', label: 'Pose' },
-        ...(hasRules() ? [{ value: 'ruled' as const, label: 'Rules', tip: 'The pose at which the rules hold' }] : []),
+        ...(hasRules() ? [{ value: 'ruled' as const, label: 'Rules', tip: 'The pose in which the rules hold' }] : []),
         ...(player.clip ? [{ value: 'clip' as const, label: 'Clip' }] : []),
       ],
       (choice) => {

@@ -131,7 +131,7 @@ function Topbar(): View[] {
     button('save-button', 'save', 'save', 'Save'),
     button('export-button', 'export', 'export', 'Export…'),
     h('span.divider', { key: 'divider 2' }),
-    iconButton('theme', 'sun', 'Light or dark', () => perform('theme')),
+    iconButton('theme', 'sun', 'Switch theme', () => perform('theme')),
     iconButton('help', 'help', 'Keyboard shortcuts', () => perform('shortcuts'), { keys: '?' }),
   ];
 }

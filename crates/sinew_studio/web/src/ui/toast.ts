@@ -39,7 +39,7 @@ export function toast(level: Level, text: string, actions: ToastAction[] = []): 
   );
   const item = el(
     'div',
-    { class: `toast ${level}`, 'data-testid': `toast-${level}` },
+    { class: `toast ${level}`, role: level === 'error' && 'alert', 'data-testid': `toast-${level}` },
     iconElement(level === 'info' ? 'info' : 'warning'),
     el('div.toast-body', null, el('p', null, text), buttons.length > 0 && el('div.row', null, ...buttons)),
     el('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, iconElement('close')),

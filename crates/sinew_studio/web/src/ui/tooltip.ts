@@ -4,14 +4,19 @@ import { el, originOf } from './dom';
 const DELAY_MS = 450;
 
 export function mountTooltips(): void {
-  const tip = el('div.tooltip', { role: 'tooltip', hidden: true });
+  const tip = el('div.tooltip', { id: 'tooltip', role: 'tooltip', hidden: true });
   document.body.append(tip);
   let timer = 0;
+  let described: HTMLElement | null = null;
   const hide = (): void => {
     clearTimeout(timer);
     tip.hidden = true;
+    described?.removeAttribute('aria-describedby');
+    described = null;
   };
   const show = (target: HTMLElement): void => {
+    target.setAttribute('aria-describedby', tip.id);
+    described = target;
     const { keys, tip: text } = target.dataset;
     tip.replaceChildren(text ?? '', ...(keys ? [el('kbd', null, keys)] : []));
     // Inside an open dialog only what is in it can be seen.

@@ -54,7 +54,7 @@ function ScaleRow(): View {
 function repair(): void {
   confirmLoss(
     'Repair the mesh',
-    'Merges duplicate vertices, flips faces to agree and closes cracks. Vertices may be renumbered. ' +
+    'Merges duplicate vertices, orients faces consistently and closes cracks. Vertices may be renumbered. ' +
       'Undo restores the mesh.',
     'Repair',
     () => void run({ repair: {} }),

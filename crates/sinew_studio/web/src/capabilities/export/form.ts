@@ -41,8 +41,8 @@ const PRESETS: Preset[] = [
   {
     format: 'glb',
     what: 'clip',
-    label: 'GLB · one clip as shapes',
-    note: 'Vertices over time, as morph targets; plays anywhere.',
+    label: 'GLB · one clip as morph targets',
+    note: 'Vertex positions over time; plays anywhere.',
   },
   { format: 'obj', what: 'posed', label: 'OBJ · the current pose', note: 'Mesh and materials only.' },
   { format: 'obj', what: 'character', label: 'OBJ · at rest', note: 'Mesh and materials only.' },

@@ -59,11 +59,11 @@ function settingsSection(): View {
         'Bones can',
         fitParams().rigid ? 'rigid' : 'affine',
         [
-          { value: 'rigid', label: 'Rotate only', tip: 'Rotate and move (rigid): plays alike in every engine' },
+          { value: 'rigid', label: 'Rotate only', tip: 'Rotate and translate (rigid): plays alike in every engine' },
           {
             value: 'affine',
             label: 'Stretch',
-            tip: 'Rotate, move, scale and shear (affine): less error, but Unreal plays no shear',
+            tip: 'Rotate, translate, scale and shear (affine): less error, but Unreal does not play shear',
           },
         ],
         (kind) => set({ rigid: kind === 'rigid' }),
@@ -89,8 +89,7 @@ function emptySection(): View {
   return section(
     'Fit a skin',
     note(
-      'Nothing moves in this document. Let it walk, or open a folder of frames, an animated GLB, or a cloth sample: ' +
-        'it becomes bones and weights.',
+      'This document has no clip to fit. Add a walk, or open a folder of frames, an animated GLB or a cloth sample.',
       'fit-empty',
     ),
     h(

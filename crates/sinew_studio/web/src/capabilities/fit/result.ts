@@ -157,7 +157,7 @@ function acceptRow(): View {
     { key: 'accept' },
     button('fit-take', 'Use as character', () => void ask({ type: 'take_fit' }), {
       class: 'primary',
-      tip: 'Replaces bones, weights and clips of the document by those of the fit; undo restores the original',
+      tip: 'Replaces bones, weights and clips of the document with those of the fit; undo restores the original',
     }),
     button('fit-export', 'Export…', () => openExport('fit')),
   );

@@ -80,7 +80,7 @@ export const flesh: Capability = {
       icon: 'flesh',
       group: 'flesh',
       keys: { blender: ['Y'] },
-      hint: 'Drag the surface, it springs back · Shift-click pushes · drag elsewhere to orbit',
+      hint: 'Drag the surface; it springs back · Shift-click pushes · drag elsewhere to orbit',
       create: (stage) => new FleshTool(stage),
       options: pullOptions,
     },

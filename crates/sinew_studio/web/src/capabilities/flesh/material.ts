@@ -79,7 +79,7 @@ export function materialSection({ settings, usual_stiffness: usual, modes }: Fle
       id: 'flesh-damping',
       label: 'Damping',
       range: [0, 0.1, 0.005],
-      tip: 'How fast it comes to rest',
+      tip: 'How quickly motion dies down',
       value: settings.damping,
       text: `${Math.round(1000 * settings.damping)} ms`,
       set: (damping, gesture) => setFlesh({ damping }, gesture),
@@ -88,7 +88,7 @@ export function materialSection({ settings, usual_stiffness: usual, modes }: Fle
       id: 'flesh-gravity',
       label: 'Gravity',
       range: [0, 30, 0.1],
-      tip: 'Metres per second squared; 9.8 on earth',
+      tip: 'Metres per second squared; 9.8 on Earth',
       value: gravity,
       text: `${gravity.toFixed(1)} m/s²`,
       set: (value, gesture) =>
@@ -143,10 +143,10 @@ function numberRows({ cells, bone_radius }: FleshSettings): View[] {
       h('span.dim', null, 'about'),
     ),
     row(
-      'Bones',
+      'Bone thickness',
       numberField({
         id: 'flesh-bones',
-        label: 'Thickness of bones as a share of the distance to the surface',
+        label: 'Bone thickness as a share of the distance to the surface',
         value: bone_radius,
         min: 0,
         max: 0.9,

@@ -12,7 +12,7 @@ export function openAutoHandles(): void {
     'auto',
     'Automatic handles',
     () => [
-      h('p', null, 'Finds limbs to hold the surface by. All existing handles are replaced; undo restores them.'),
+      h('p', null, 'Finds handles on the limbs. All existing handles are replaced; undo restores them.'),
       row(
         'Number of handles',
         h('input', {

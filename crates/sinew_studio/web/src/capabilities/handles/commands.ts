@@ -134,7 +134,7 @@ function shapeCommands(): Action[] {
     },
     {
       id: 'handle-centre',
-      label: 'Centre from the border',
+      label: 'Reset rotation centre',
       group: 'Handles',
       enabled: chosen,
       run: () => void ask({ type: 'default_center', handle: store.main! }),

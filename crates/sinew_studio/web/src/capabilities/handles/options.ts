@@ -45,7 +45,7 @@ export function regionOptions(): View[] {
       mode,
       [
         { value: 'facing', label: 'Facing', tip: 'Visible vertices only' },
-        { value: 'all', label: 'Through', tip: 'All vertices inside, also hidden ones' },
+        { value: 'all', label: 'Through', tip: 'All vertices inside, including hidden ones' },
         { value: 'around', label: 'Around', tip: 'All around a limb, but nothing behind it' },
       ],
       (to) => handleOptions.set({ mode: to }),

@@ -136,7 +136,7 @@ function Row({ handle, isFirst, isRenamed, rename }: RowProps): View {
     },
     h('span.swatch', { style: { backgroundColor: handle.color } }),
     isRenamed ? part(Rename, { name, close: () => rename(false) }) : nameOf(handle),
-    h('span.mark', null, isMain ? 'main' : isSecondary ? 'also' : ''),
+    h('span.mark', null, isMain ? 'main' : isSecondary ? 'secondary' : ''),
     h('span.count', null, formatCount(handle.vertices)),
     toggle('solo', 'solo', 'Show this handle only', store.solo === name, () => {
       store.solo = store.solo === name ? null : name;
@@ -148,7 +148,7 @@ function Row({ handle, isFirst, isRenamed, rename }: RowProps): View {
 }
 
 const nameOf = ({ name, secondary }: HandleInfo): View =>
-  h('span.name', { 'data-tip': secondary.length > 0 ? `Moves ${secondary.length} others along` : undefined }, name);
+  h('span.name', { 'data-tip': secondary.length > 0 ? `Secondary handles: ${secondary.length}` : undefined }, name);
 
 function Rename({ name, close }: { name: string; close(): void }): View {
   const input = useRef<HTMLInputElement>(null);

@@ -22,7 +22,7 @@ function handleSection(): View {
   if (!handle)
     return section(
       'Handle',
-      note('Click a handle on the surface or in the list. Shift-click selects others that move along.'),
+      note('Click a handle on the surface or in the list. Shift-click selects secondary handles, which move with it.'),
     );
   return section(
     'Handle',
@@ -35,7 +35,7 @@ function handleSection(): View {
     row('', act('handle-centre')),
     part(WeightRow, { key: 'weight' }),
     row(
-      'Moves along',
+      'Secondary handles',
       h(
         'span',
         { 'data-testid': 'prop-secondary' },

@@ -74,7 +74,8 @@ function reportOf(baked: Baked, follow: Follow): string {
 
 /** What other programs will play. */
 function storedAs({ joints, morphs, error }: Baked): string {
-  if (joints === 0) return `Stored as ${counted(morphs, 'shape')} of the whole surface, because no skeleton shows it.`;
+  if (joints === 0)
+    return `Stored as ${counted(morphs, 'morph target')} of the whole surface, because no skeleton reproduces the motion.`;
   const targets = morphs === 0 ? '' : ` and ${counted(morphs, 'morph target')}`;
   return `Stored as a clip of ${counted(joints, 'joint')}${targets}, ${(100 * error).toFixed(3)} % from the solved surface.`;
 }

@@ -39,7 +39,7 @@ function walkSection(): View {
   if (walk) return section('Walk', ...walkFields(walk));
   return section(
     'Walk',
-    note('Draw a line on the ground, click by click, for the character to walk along.'),
+    note('Click points on the ground to draw a line for the character to walk along.'),
     button('walk-draw', 'Draw a walk', () => drawOn('walk'), { disabled: guessFeet() === null }),
   );
 }

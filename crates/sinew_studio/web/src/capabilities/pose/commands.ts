@@ -85,7 +85,7 @@ export function poseCommands(context: Context): Action[] {
     },
     {
       id: 'clip-start',
-      label: 'To the start',
+      label: 'Go to start',
       group: 'Play',
       keys: { all: ['Shift+ArrowLeft'] },
       enabled: () => player.clip !== undefined,

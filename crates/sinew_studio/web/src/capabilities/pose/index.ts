@@ -17,7 +17,7 @@ function axesOptions(): View[] {
       poseOptions.value.space,
       [
         { value: 'world', label: 'World' },
-        { value: 'local', label: 'Local', tip: 'Axes of the handle as it is turned' },
+        { value: 'local', label: 'Local', tip: 'Axes of the rotated handle' },
       ],
       (space) => poseOptions.set({ space }),
     ),

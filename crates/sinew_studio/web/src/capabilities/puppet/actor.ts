@@ -80,7 +80,7 @@ function noteOf(): string {
   if (!isThere(act.body[0])) return 'Nobody is visible.';
   if (act.missing) {
     const [limb, joint] = act.missing;
-    const advice = limb.startsWith('leg') ? 'step back, or switch the legs off' : 'move into the picture';
+    const advice = limb.startsWith('leg') ? 'step back, or turn off the legs under “Limbs”' : 'move into the picture';
     return `${spoken(joint)} is not visible: ${advice}.`;
   }
   return act.held ? 'Holding the last pose: this frame is unreliable.' : '';

@@ -69,7 +69,7 @@ function files(): View {
       onchange: load,
     }),
     button('pairs-import', 'Import…', () => input.current?.click(), {
-      tip: 'Replace the pairs by those of a pairs.json',
+      tip: 'Replace the pairs with those of a pairs.json',
     }),
     button('pairs-export', 'Export…', () => openExport('pairs'), { tip: 'For `sinew puppet`' }),
   );
@@ -87,7 +87,7 @@ function card({ name, thumbnail, target }: PairInfo, weight: number): View {
     { key: name, 'data-testid': `pair-${name}` },
     h(
       'div.card-picture',
-      { 'data-tip': `Means ${meaning}` },
+      { 'data-tip': `Character: ${meaning}` },
       thumbnail === null ? iconView('figure') : h('img', { src: address(thumbnail), alt: '' }),
       h('i.weight', {
         class: weight < 0 ? 'below' : '',

@@ -223,10 +223,10 @@ function Take(): View {
       source === 'recording' &&
         button('take-all', 'Whole recording', () => void puppetStage.performAll(), {
           disabled: !isReady || !actor,
-          tip: 'Every frame of the recording at once',
+          tip: 'Perform all frames without playing them',
         }),
       button('take-export', 'Export…', () => openExport()),
     ),
-    note('A take becomes a clip on the timeline, made of poses of the character.'),
+    note('A take is saved as a clip on the timeline.'),
   );
 }

@@ -16,7 +16,7 @@ const LIMBS: [Limb, string][] = [
 const PROJECTIONS: Record<string, string> = {
   l1: 'Sparse blend (L1)',
   positive: 'Never beyond the pairs',
-  linear: 'Nearest, may shake (linear)',
+  linear: 'Closest fit, may jitter (linear)',
   radial: 'By similarity (radial)',
 };
 
@@ -58,13 +58,13 @@ export function followingSection(): View {
         puppetStage.set({ projection }),
       ),
     ),
-    settings.projection === 'l1' && range(settings, 'lambda', 'Caution', 0.2, 0.005, 'Extrapolation penalty, 0 = none'),
-    range(settings, 'limit', 'Beyond', 2, 0.05, 'How far beyond the pairs weights may go'),
+    settings.projection === 'l1' && range(settings, 'lambda', 'Penalty', 0.2, 0.005, 'Extrapolation penalty, 0 = none'),
+    range(settings, 'limit', 'Extrapolation', 2, 0.05, 'Largest sum of negative weights'),
     row(
       'Mirror',
       checkbox('puppet-mirror', 'as in a mirror', settings.mirror, (mirror) => puppetStage.set({ mirror })),
     ),
-    row('Use', limbs(settings)),
+    row('Limbs', limbs(settings)),
     ...blendRows(settings),
     row(
       'Ground',

@@ -104,7 +104,7 @@ function lengthFactor(key: 'legs' | 'arms', label: string): View {
       step: 0.05,
       set: (to) => settings.set({ [key]: to }),
     }),
-    h('span.dim', { 'data-tip': 'Factor on the present length; the skin stretches along' }, '×'),
+    h('span.dim', { 'data-tip': 'Factor on the current length; the skin stretches with it' }, '×'),
   );
 }
 
@@ -178,9 +178,9 @@ function numbers(done: Refitted): View[] {
     );
   const { copied_slide_cm_s: slide, copied_penetration_cm: depth } = done;
   return [
-    line('slide', 'Foot sliding', `${done.slide_cm_s.toFixed(2)} cm/s`, `angles copied: ${slide.toFixed(1)}`),
-    line('depth', 'Deepest in the ground', `${done.penetration_cm.toFixed(2)} cm`, `copied: ${depth.toFixed(1)}`),
-    line('drift', 'Drift of a stance', `${done.drift_cm.toFixed(2)} cm`, ''),
+    line('slide', 'Foot sliding', `${done.slide_cm_s.toFixed(2)} cm/s`, `copying angles: ${slide.toFixed(1)}`),
+    line('depth', 'Ground penetration', `${done.penetration_cm.toFixed(2)} cm`, `copying angles: ${depth.toFixed(1)}`),
+    line('drift', 'Stance drift', `${done.drift_cm.toFixed(2)} cm`, ''),
     line('jerk', 'Jerk', `${done.jerk_ratio.toFixed(2)} ×`, 'of the clip'),
     ...(done.rule_violation_cm > 0
       ? [line('rules', 'Worst rule', `${done.rule_violation_cm.toFixed(2)} cm`, 'off')]

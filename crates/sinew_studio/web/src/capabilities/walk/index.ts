@@ -73,24 +73,22 @@ function WalkPanel({ context: { player } }: { context: Context }): View {
     { 'data-testid': 'walk' },
     section(
       'Walk',
-      note(
-        'Steps follow from the length of the legs. 0 leaves speed and distance to the body; a walk without a distance is a loop.',
-      ),
+      note('Step length follows from leg length. Speed 0 chooses one that suits the body; distance 0 makes a loop.'),
       row(
         'Gait',
         selectField('walk-gait', 'Gait', chosen.gait, GAITS, (gait) => chosen.set({ gait })),
       ),
       row(
         'Speed',
-        number('walk-speed', 'Metres per second', chosen.speed, 100, (speed) => chosen.set({ speed })),
+        number('walk-speed', 'Speed in metres per second', chosen.speed, 100, (speed) => chosen.set({ speed })),
       ),
       row(
         'Distance',
-        number('walk-distance', 'Metres', chosen.distance, 1000, (distance) => chosen.set({ distance })),
+        number('walk-distance', 'Distance in metres', chosen.distance, 1000, (distance) => chosen.set({ distance })),
       ),
       row(
         'In place',
-        checkbox('walk-in-place', 'Stay on the spot', chosen.inPlace, (inPlace) => chosen.set({ inPlace })),
+        checkbox('walk-in-place', 'Stay in place', chosen.inPlace, (inPlace) => chosen.set({ inPlace })),
       ),
       ...groundFields('walk-ground', chosen.ground, (ground) => chosen.set({ ground })),
       h(
