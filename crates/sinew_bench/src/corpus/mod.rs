@@ -145,7 +145,11 @@ fn product() -> anyhow::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--locked"]).current_dir(places::project());
     // Tests build the whole workspace; a choice of packages would choose other features, and build everything again.
-    cargo.args(if is_release { ["--release", "-p", "sinew_cli"].as_slice() } else { &["--workspace", "--bins"] });
+    cargo.args(if is_release {
+        ["--release", "-p", "sinew_cli"].as_slice()
+    } else {
+        &["--workspace", "--bins"]
+    });
     if let Some(target) = folder.parent() {
         cargo.env("CARGO_TARGET_DIR", target);
     }

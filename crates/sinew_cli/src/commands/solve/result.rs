@@ -15,6 +15,7 @@ use sinew::{
     },
     formats::write_atomic,
     geom::{Character, Clip, Warnings},
+    session::DEFAULT_FPS,
 };
 use std::path::Path;
 
@@ -163,6 +164,7 @@ pub fn write(
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
     let clip = Clip::from_pose("solved", &rig, &pose)?;
     let character = Character { clips: vec![clip], ..body.character.clone() };
-    let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, origin: Origin::default() };
+    let options =
+        OutputOptions { clip: None, fps: Some(DEFAULT_FPS), influences: 4, origin: Origin::default() };
     write_character(&character, path, &options, warnings)
 }
