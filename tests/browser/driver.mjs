@@ -134,6 +134,7 @@ export async function sliders_are_pulled_while_the_state_streams({ studio, open 
   await pullThrough(page, 'weight-bow', 0.6);
   await page.click('reach-cancel');
   await page.panel('fit');
+  await page.click('fit-aim-bones');
   await pullThrough(page, 'fit-bones', 0.7);
   await page.panel('flesh');
   for (const id of ['flesh-stiffness', 'flesh-damping', 'flesh-gravity']) await pullOnce(page, id, 0.3);

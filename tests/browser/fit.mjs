@@ -35,6 +35,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(target)} })`);
   await page.until(`sinew.state().name === 'fox'`, 240_000);
   await page.settle();
+  await page.click('fit-aim-bones');
   await page.type('fit-bones-number', '20');
   await page.click('fit-start');
   await page.until(`document.querySelector('[data-testid="fit-stop"]')?.getClientRects().length`);
@@ -121,6 +122,7 @@ export async function a_fit_is_stopped_and_goes_on({ studio, open, shots }) {
   await page.value(`sinew.ask({ type: 'sample', name: 'tablecloth', vertices: 20000 })`);
   await page.until(`sinew.state().name === 'tablecloth'`, 240_000);
   await page.panel('fit');
+  await page.click('fit-aim-bones');
   await page.type('fit-bones-number', '120');
   await page.click('fit-influences');
   await page.click('fit-kind-rigid');

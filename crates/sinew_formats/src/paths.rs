@@ -219,6 +219,20 @@ impl GroundData {
     }
 }
 
+impl From<&Ground> for GroundData {
+    fn from(ground: &Ground) -> Self {
+        match ground {
+            Ground::Flat(height) => Self::Flat(*height),
+            Ground::Slope(degrees) => Self::Slope(*degrees),
+            &Ground::Steps { rise, run, start, count } => Self::Steps { rise, run, start, count },
+            &Ground::Hills { height, length } => Self::Hills { height, length },
+            Ground::Field(field) => {
+                Self::Field { origin: field.origin(), cell: field.cell(), heights: field.rows().to_vec() }
+            }
+        }
+    }
+}
+
 impl PathData {
     /// The path through its points.
     ///
@@ -342,7 +356,9 @@ mod tests {
     #[test]
     fn a_ground_can_stand_alone() {
         let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
-        assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
+        let ground = read_ground(text, "g.json").unwrap();
+        assert_eq!(ground.height(0.5, 0.0), 0.5);
+        assert_eq!(GroundData::from(&ground).build().unwrap(), ground);
         for (text, expected) in
             [("", "is empty"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
         {

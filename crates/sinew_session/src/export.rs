@@ -1,8 +1,9 @@
 //! Results for other programs.
 
 use crate::{
-    Document, Example, FitSettings, Fitted, MotionStack, SessionError, Source, Stage, find_parts,
-    hidden_parts, stack::StackParams, stage::normals_of, surface_parts::warn_gone, with_handle_skeleton,
+    DEFAULT_FPS, Document, Example, FitSettings, Fitted, MotionStack, SessionError, Source, Stage,
+    find_parts, hidden_parts, stack::StackParams, stage::normals_of, surface_parts::warn_gone,
+    with_handle_skeleton,
 };
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_pose_clip, examples::add_detail, measure_skin};
@@ -232,7 +233,7 @@ fn is_plain(c: char) -> bool {
 }
 
 fn rate(params: &ExportParams) -> f64 {
-    params.fps.unwrap_or(30.0)
+    params.fps.unwrap_or(DEFAULT_FPS)
 }
 
 fn clip_index(document: &Document, params: &ExportParams) -> Result<usize, SessionError> {

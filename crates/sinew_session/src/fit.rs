@@ -3,16 +3,20 @@
 //! # Source
 //! The method is that of `sinew_skin`; this file defines its inputs, what is stored, and when it is run again.
 
+mod method;
 mod skin_file;
+mod verdict;
 
+pub use method::{FitGoal, fit_to_goal, most_bones};
 pub use skin_file::{
     MAX_FITTED_BONES, SkinFile, SkinFileParams, affordable_bones, fit_sequence, measure_character, write_skin,
 };
+pub use verdict::{FitOutcome, warn_of_frames};
 
 use crate::{
     Display, Document, Frame, MotionStack, SessionError, Stage,
     limits::{DEFAULT_FPS, MAX_SEQUENCE_BYTES},
-    stack::count_frames,
+    stack::count_held_frames,
     stage::smooth_normals,
 };
 use glam::DVec3;
@@ -43,8 +47,8 @@ pub struct FitSettings {
     pub fps: Option<f64>,
     /// Whether the pose of the handles is the shape that moves.
     pub reshaped: bool,
-    /// Number of bones.
-    pub bones: usize,
+    /// Number of bones; if absent, as many as the surface needs and a file smaller than the frames has room for.
+    pub bones: Option<usize>,
     /// If given, as few bones as bring `E_RMS_diag1` down to so many percent, instead of a number of them.
     pub error: Option<f64>,
     /// Most bones per vertex.
@@ -59,12 +63,12 @@ pub struct FitSettings {
 
 impl Default for FitSettings {
     fn default() -> Self {
-        let FitParams { bones, influences, correct_rest, .. } = FitParams::default();
+        let FitParams { influences, correct_rest, .. } = FitParams::default();
         Self {
             clips: Vec::new(),
             fps: None,
             reshaped: false,
-            bones,
+            bones: None,
             error: None,
             influences,
             rigid: true,
@@ -77,12 +81,15 @@ impl Default for FitSettings {
 impl FitSettings {
     fn params(&self) -> FitParams {
         FitParams {
-            bones: if self.error.is_some() { MAX_FITTED_BONES } else { self.bones },
             influences: self.influences,
             transforms: if self.rigid { BoneKind::Rigid } else { BoneKind::Affine },
             correct_rest: self.correct_rest,
             ..FitParams::default()
         }
+    }
+
+    fn goal(&self) -> FitGoal {
+        FitGoal { bones: self.bones, error: self.error, ..FitGoal::default() }
     }
 }
 
@@ -132,12 +139,18 @@ pub struct Fitted {
     pub bytes: [usize; 2],
     /// Seconds it took.
     pub seconds: f64,
+    warnings: Vec<String>,
 }
 
 impl Fitted {
     /// What was asked for, with the clips by name.
     pub fn settings(&self) -> &FitSettings {
         &self.key.settings
+    }
+
+    /// What is wrong with it, in words; nothing if it is good.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Whether it is of a document as it is now.
@@ -274,7 +287,7 @@ impl<'a> Work<'a> {
         let mut ranges: Vec<(String, Range<usize>)> = Vec::new();
         for clip in &key.clips {
             let first = ranges.last().map_or(0, |(_, range)| range.end);
-            ranges.push((clip.name.clone(), first..first + count_frames(Some(clip), fps, n_vertices)?));
+            ranges.push((clip.name.clone(), first..first + count_held_frames(Some(clip), fps, n_vertices)?));
         }
         let n_bytes = ranges.last().map_or(0, |(_, range)| range.end) as f64 * 12.0 * n_vertices as f64;
         let most = MAX_SEQUENCE_BYTES as f64;
@@ -302,13 +315,12 @@ impl<'a> Work<'a> {
             progress(FitStatus { share: READ_SHARE + FIT_SHARE * status.share, ..status })
         };
         let params = self.key.settings.params();
-        let fit = match (before, self.key.settings.error) {
-            (Some(before), _) => {
+        let fit = match before {
+            Some(before) => {
                 let params = FitParams { bones: before.skin.n_bones, ..params };
                 fitter.fit_from(&before.skin, &params, &within)?
             }
-            (None, Some(error)) => fitter.fit_to_error(error, &params, &within)?,
-            (None, None) => fitter.fit(&params, &within)?,
+            None => fit_to_goal((&fitter, &self.key.body.mesh), &self.key.settings.goal(), &params, &within)?,
         };
         self.finish(&fitter, fit, start, progress)
     }
@@ -338,12 +350,23 @@ impl<'a> Work<'a> {
             let share = READ_SHARE + FIT_SHARE + (1.0 - READ_SHARE - FIT_SHARE) * share;
             let _ = progress(FitStatus { stage: FitStage::Measure, share, error: last });
         })?;
+        let bind_stretch = compute_bind_stretch(mesh, &fit.skin.rest);
+        let bytes = [mesh.n_vertices() * n_frames * 12, file.bytes.len()];
+        let outcome = FitOutcome {
+            errors: &errors,
+            bones: fit.skin.n_bones,
+            bind_max: bind_stretch[1],
+            bytes,
+            target: self.key.settings.error,
+        };
+        let warnings =
+            warn_of_frames(fitter).map(str::to_owned).into_iter().chain(outcome.warnings()).collect();
         Ok(Fitted {
             key: self.key.clone(),
             body: self.document.body.clone(),
             pose: self.document.pose.clone(),
             deformation: fitter.vertex_deformation()?,
-            bind_stretch: compute_bind_stretch(mesh, &fit.skin.rest),
+            bind_stretch,
             skin: fit.skin,
             character: file.character,
             report: fit.report,
@@ -351,8 +374,9 @@ impl<'a> Work<'a> {
             errors,
             n_frames,
             fps: self.fps,
-            bytes: [mesh.n_vertices() * n_frames * 12, file.bytes.len()],
+            bytes,
             seconds: start.elapsed().as_secs_f64(),
+            warnings,
         })
     }
 }

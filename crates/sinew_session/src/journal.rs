@@ -41,28 +41,102 @@ enum Message {
     Flush(Sender<()>),
 }
 
-/// Writes down what happens to one document, on a thread of its own.
+/// Writes down what happens to one document, on a thread of its own: nobody else waits for the disk.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    folder: PathBuf,
     sender: Option<Sender<Message>>,
-    thread: Option<JoinHandle<()>>,
-    fault: Arc<Mutex<Option<String>>>,
+    /// Gives the folder back when it ends, still locked.
+    thread: Option<JoinHandle<Option<Home>>>,
+    fault: Fault,
+}
+
+type Fault = Arc<Mutex<Option<String>>>;
+
+/// The folder of a document.
+#[derive(Debug)]
+struct Home {
+    folder: PathBuf,
     // Closing the file gives up the lock.
     _lock: File,
+}
+
+/// Folders that are tried: whoever looks for unsaved work may lock a new one before it is locked here.
+const ATTEMPTS: usize = 5;
+
+impl Home {
+    fn new(root: &Path) -> Result<Self, FormatError> {
+        let mut last: io::Error = io::ErrorKind::WouldBlock.into();
+        for _ in 0..ATTEMPTS {
+            let folder = new_folder(root)?;
+            let lock = File::create(folder.join(LOCK));
+            match lock.and_then(|lock| lock.try_lock().map(|()| lock).map_err(io::Error::from)) {
+                Ok(lock) => return Ok(Self { folder, _lock: lock }),
+                Err(error) => last = error,
+            }
+        }
+        Err(FormatError::Io { path: root.to_owned(), error: last })
+    }
+}
+
+/// A journal that came to its end. Letting go of it waits for the disk: do so without a lock.
+#[derive(Debug, Default)]
+pub struct EndedJournal {
+    journal: Option<Journal>,
+    /// Whether there is something in it that was not saved.
+    is_kept: bool,
+    /// Whether the user closed the document; else the program ended.
+    is_closed: bool,
+}
+
+impl EndedJournal {
+    pub(crate) fn new(journal: Option<Journal>, is_kept: bool, is_closed: bool) -> Self {
+        Self { journal, is_kept, is_closed }
+    }
+}
+
+impl Drop for EndedJournal {
+    fn drop(&mut self) {
+        let Some(home) = self.journal.take().and_then(|mut journal| journal.join()) else { return };
+        if !self.is_kept {
+            remove_folder(&home.folder);
+        } else if self.is_closed {
+            // Without the mark it is offered once more, which does no harm.
+            let _ = fs::write(home.folder.join(CLOSED), b"");
+        }
+    }
+}
+
+/// Work on its way to the disk.
+#[derive(Debug)]
+pub struct Flushing(Option<(Receiver<()>, Fault)>);
+
+impl Flushing {
+    pub(crate) fn of(journal: Option<&Journal>) -> Self {
+        Self(journal.map(|journal| {
+            let (done, wait) = channel();
+            journal.send(Message::Flush(done));
+            (wait, journal.fault.clone())
+        }))
+    }
+
+    /// Wait until it is there; false if it cannot be kept there.
+    pub fn wait(self) -> bool {
+        self.0.is_some_and(|(wait, fault)| wait.recv().is_ok() && read_fault(&fault).is_none())
+    }
+}
+
+fn read_fault(fault: &Fault) -> Option<String> {
+    fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 impl Journal {
     /// Begin a journal of a document below a folder.
     pub fn begin(root: &Path, document: &Document, path: Option<&Path>) -> Result<Self, SessionError> {
-        let folder = new_folder(root)?;
-        let fail = |error| FormatError::Io { path: folder.clone(), error };
-        let lock = File::create(folder.join(LOCK)).map_err(fail)?;
-        lock.try_lock().map_err(|error| fail(error.into()))?;
         let (sender, receiver) = channel();
         let fault = Arc::new(Mutex::new(None));
         let writer = Writer {
-            folder: folder.clone(),
+            root: root.to_owned(),
+            home: None,
             base: document.clone(),
             path: path.map(Path::to_owned),
             is_dirty: false,
@@ -77,8 +151,8 @@ impl Journal {
         let thread = std::thread::Builder::new()
             .name("journal".into())
             .spawn(move || writer.run(&receiver))
-            .map_err(|error| FormatError::Io { path: folder.clone(), error })?;
-        Ok(Self { folder, sender: Some(sender), thread: Some(thread), fault, _lock: lock })
+            .map_err(|error| FormatError::Io { path: root.to_owned(), error })?;
+        Ok(Self { sender: Some(sender), thread: Some(thread), fault })
     }
 
     /// Write a line down soon; `document` is the state after it.
@@ -86,16 +160,9 @@ impl Journal {
         self.send(Message::Entry(entry, Box::new(document.clone())));
     }
 
-    /// Wait until everything so far is on disk; false if it is not.
-    pub fn flush(&self) -> bool {
-        let (done, wait) = channel();
-        self.send(Message::Flush(done));
-        wait.recv().is_ok() && self.fault().is_none()
-    }
-
     /// Why the work is not safe on disk, if it is not.
     pub fn fault(&self) -> Option<String> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        read_fault(&self.fault)
     }
 
     fn send(&self, message: Message) {
@@ -104,26 +171,10 @@ impl Journal {
         }
     }
 
-    /// Finish writing, and remove the folder.
-    pub fn remove(mut self) {
-        self.join();
-        remove_folder(&self.folder);
-    }
-
-    /// Finish writing, and keep what was not saved. `is_closed`: the user closed it; else the program ended.
-    pub fn keep(mut self, is_closed: bool) {
-        self.join();
-        if is_closed {
-            // Without the mark it is offered once more, which does no harm.
-            let _ = fs::write(self.folder.join(CLOSED), b"");
-        }
-    }
-
-    fn join(&mut self) {
+    /// Finish writing.
+    fn join(&mut self) -> Option<Home> {
         self.sender = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.take().and_then(|thread| thread.join().ok().flatten())
     }
 }
 
@@ -154,7 +205,9 @@ fn new_folder(root: &Path) -> Result<PathBuf, FormatError> {
 }
 
 struct Writer {
-    folder: PathBuf,
+    root: PathBuf,
+    /// None until it could be made.
+    home: Option<Home>,
     base: Document,
     path: Option<PathBuf>,
     is_dirty: bool,
@@ -167,11 +220,14 @@ struct Writer {
     n_steps: isize,
     /// The furthest step that a replay of the lines could go to, now and before the last step was done.
     reach: [isize; 2],
-    fault: Arc<Mutex<Option<String>>>,
+    fault: Fault,
 }
 
 impl Writer {
-    fn run(mut self, receiver: &Receiver<Message>) {
+    fn run(mut self, receiver: &Receiver<Message>) -> Option<Home> {
+        // At once, so that it is known early if nothing can be kept.
+        let made = self.folder().map(|_| ());
+        self.note(made.err().map(SessionError::from));
         while let Ok(first) = receiver.recv() {
             let (mut pending, mut waiting) = (Vec::new(), Vec::new());
             let until = Instant::now() + FLUSH_AFTER;
@@ -188,16 +244,32 @@ impl Writer {
             }
             let last = pending.last().map(|(_, document)| document.clone());
             let written = self.write(pending);
-            let fault = written.err().map(|error| format!("unsaved work is not kept: {error}"));
             // What could not be written is in the current state, from which the next try starts again.
-            if let (Some(_), Some(last)) = (&fault, last) {
+            if let (Err(_), Some(last)) = (&written, last) {
                 (self.base, self.file) = (last, None);
             }
-            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+            // Without a folder nothing was written, even if there was nothing to write.
+            let made = self.folder().map(|_| ()).map_err(SessionError::from);
+            self.note(written.and(made).err());
             waiting.into_iter().for_each(|done| {
                 let _ = done.send(());
             });
         }
+        self.home
+    }
+
+    fn note(&self, error: Option<SessionError>) {
+        let fault = error.map(|error| format!("unsaved work is not kept: {error}"));
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    /// The folder, which is made if there is none.
+    fn folder(&mut self) -> Result<PathBuf, FormatError> {
+        let home = match self.home.take() {
+            Some(home) => home,
+            None => Home::new(&self.root)?,
+        };
+        Ok(self.home.insert(home).folder.clone())
     }
 
     fn write(&mut self, pending: Vec<(Entry, Document)>) -> Result<(), SessionError> {
@@ -256,16 +328,17 @@ impl Writer {
     /// Write the base, then lines that begin with it, then do away with the base before. Whenever this is cut off,
     /// the journal that is there names a base that is there.
     fn begin(&mut self) -> Result<(), SessionError> {
-        let old = self.folder.join(base_name(self.generation));
+        let folder = self.folder()?;
+        let old = folder.join(base_name(self.generation));
         self.generation += 1;
         let base = base_name(self.generation);
         let bytes = write_project(&self.base, &mut Warnings::default())?;
-        write_atomic(&self.folder.join(&base), &bytes)?;
+        write_atomic(&folder.join(&base), &bytes)?;
         let (name, path, is_dirty) = (self.base.name.clone(), self.path.clone(), self.is_dirty);
         (self.n_lines, self.n_steps, self.reach) = (0, 0, [0, 0]);
         let mut head = Vec::new();
         self.write_line(&Entry::Opened { base, name, path, is_dirty }, &mut head)?;
-        let lines = self.folder.join(LINES);
+        let lines = folder.join(LINES);
         write_atomic(&lines, &head)?;
         let file = OpenOptions::new().append(true).open(&lines).map_err(|error| self.fail(LINES, error))?;
         (self.file, self.n_bytes) = (Some(file), head.len() as u64);
@@ -275,7 +348,8 @@ impl Writer {
     }
 
     fn fail(&self, file: &str, error: io::Error) -> FormatError {
-        FormatError::Io { path: self.folder.join(file), error }
+        let folder = self.home.as_ref().map_or(&self.root, |home| &home.folder);
+        FormatError::Io { path: folder.join(file), error }
     }
 }
 

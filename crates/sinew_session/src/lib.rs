@@ -28,6 +28,7 @@ mod motion;
 mod open;
 mod parts;
 mod placement;
+mod posed;
 mod project;
 mod puppet;
 mod reach;
@@ -59,21 +60,25 @@ pub use engines::{Engine, EngineLimits};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use fit::{
-    FitSettings, Fitted, MAX_FITTED_BONES, SkinFile, SkinFileParams, affordable_bones, fit_sequence,
-    measure_character, write_skin,
+    FitGoal, FitOutcome, FitSettings, Fitted, MAX_FITTED_BONES, SkinFile, SkinFileParams, affordable_bones,
+    fit_sequence, fit_to_goal, measure_character, most_bones, warn_of_frames, write_skin,
 };
 pub use flesh::{
-    ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshRunner, FleshSettings, FleshStatus,
-    FleshSteps, JointData, LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace, ShownMuscle,
-    bake_flesh, control_value_in, flesh_timing, muscles_from_json, muscles_to_json, posed_joints,
-    read_muscles, shown_muscles, simulate_flesh, turned_pose,
+    ColliderData, FleshBake, FleshData, FleshExtras, FleshJoint, FleshReport, FleshRunner, FleshSettings,
+    FleshStatus, FleshSteps, JointData, LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace,
+    ShownMuscle, bake_flesh, control_value_in, flesh_timing, muscles_from_json, muscles_to_json,
+    posed_joints, read_muscles, shown_muscles, simulate_flesh, turned_pose,
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
-pub use limits::{DEFAULT_FLESH_SECS, DEFAULT_FPS, MAX_FRAMES, MAX_SEQUENCE_BYTES, check_sequence};
+pub use journal::{EndedJournal, Flushing};
+pub use limits::{
+    DEFAULT_FLESH_SECS, DEFAULT_FPS, MAX_FRAMES, MAX_SEQUENCE_BYTES, check_sequence, count_frames,
+};
 pub use motion::{Follow, MotionReport, add_vertex_clip, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use placement::{Doubts, Placement, describe_doubts, find_doubts, parse_axis};
+pub use posed::posed_warnings;
 pub use project::{read_project, write_project};
 pub use puppet::{
     Acted, ActedShape, Actor, ActorSource, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet,
@@ -84,8 +89,8 @@ pub use reach::{
 };
 pub use recovery::{Recovered, Recovery};
 pub use refit::{
-    ContactTrack, RefitNumbers, RefitRequest, RefitRules, RefitSettings, Refitted, find_contact_track,
-    refit_clip, refit_motion,
+    ContactTrack, CopiedNumbers, GroundNumbers, HandNumbers, RefitNumbers, RefitRequest, RefitRules,
+    RefitSettings, Refitted, StanceNumbers, find_contact_track, refit_clip, refit_motion,
 };
 pub use rules::{
     ClipContacts, ClipGround, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData,
@@ -99,4 +104,4 @@ pub use stage::{Display, Frame, Prepared, Stage, compute_stretch, smooth_normals
 pub use surface_parts::{find_parts, hidden_parts, is_hidden, surface_parts};
 pub use thumbnail::draw_thumbnail;
 pub use turntable::{TurntableSettings, add_turntable};
-pub use walk::{WalkNumbers, WalkSettings, add_walk};
+pub use walk::{FootNumbers, WalkNumbers, WalkSettings, add_walk};

@@ -1,13 +1,26 @@
 //! Limits and defaults that every front end shares.
 
 use crate::SessionError;
+use sinew_geom::Clip;
 
 /// Frames per second where nothing else determines them.
 pub const DEFAULT_FPS: f64 = 30.0;
+/// How many cells flesh may have.
+pub(crate) const FLESH_CELLS: [f64; 2] = [1.0, 200_000.0];
+/// Thickness of bones, as a share of the way to the surface: at 1 there would be no flesh.
+pub(crate) const BONE_RADIUS: [f64; 2] = [0.0, 0.95];
+/// Longest step of flesh in seconds.
+pub(crate) const FLESH_STEP_SECS: [f64; 2] = [1e-4, 1.0];
+/// Coulomb's coefficient of everything solid.
+pub(crate) const FRICTION: [f64; 2] = [0.0, 100.0];
+/// How soft flesh is, relative to what is usual.
+pub(crate) const SOFTNESS: [f64; 2] = [1e-3, 100.0];
 /// Seconds that are simulated without a clip to say how long.
 pub const DEFAULT_FLESH_SECS: f64 = 2.0;
 /// Most frames of a sequence; more are taken for a typing error.
 pub const MAX_FRAMES: usize = 100_000;
+/// Most frames of a recorded body, which are small; more are taken for a mistake.
+pub(crate) const MAX_RECORDED_FRAMES: usize = 1_000_000;
 /// Bytes of vertices over time that are computed at once. A file of them needs several times as much memory while it is
 /// written, and readers of our own files accept as much.
 pub const MAX_SEQUENCE_BYTES: usize = 1 << 30;
@@ -17,6 +30,19 @@ pub(crate) const MAX_CLIP_FRAMES: usize = 3_000;
 pub(crate) const MAX_CLIP_BYTES: usize = 1 << 29;
 /// Bytes of a vertex in a frame.
 pub(crate) const VERTEX_BYTES: usize = 12;
+
+/// Frames from the start of a clip to its end, or one without a clip. Compared before it becomes an integer, which would saturate.
+///
+/// # Errors
+/// A frame rate that is none, or makes too many.
+pub fn count_frames(clip: Option<&Clip>, fps: f64) -> Result<usize, SessionError> {
+    let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
+    if fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES as f64 {
+        return Ok(n_frames as usize);
+    }
+    let cause = format!("{fps} fps would make {n_frames} frames; choose one that makes at most {MAX_FRAMES}");
+    Err(SessionError::Value { what: "frame rate", cause })
+}
 
 /// Check that this many frames of vertices can be computed at once, and return their number. It is compared before it
 /// becomes an integer, which would saturate.

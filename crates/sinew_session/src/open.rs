@@ -1,7 +1,8 @@
 //! Documents out of files and samples.
 
 use crate::{
-    Document, Example, Prepared, SessionError, describe_doubts, draw_thumbnail, project::document_of,
+    DEFAULT_FPS, Document, Example, Prepared, SessionError, describe_doubts, draw_thumbnail,
+    project::document_of,
 };
 use sinew_formats::{
     Content, FormatError,
@@ -13,9 +14,6 @@ use sinew_geom::{
     sample::{PoseSet, Sample, build_character, build_sequence},
 };
 use std::{ops::ControlFlow, path::Path, sync::Arc};
-
-/// Frames per second of a folder of frames, which does not say.
-const FPS: f64 = 30.0;
 
 /// Open a file that holds something with a surface: a project, a character, a mesh, or a folder of frames.
 ///
@@ -56,7 +54,8 @@ pub fn open_file_within(
             document_of(*file, path, &|indices| views_of(bytes, path, indices), warnings)?
         }
         Content::Sequence(folder) => {
-            let sequence = folder.read_all(FPS, warnings, progress)?.ok_or(SessionError::Cancelled)?;
+            let sequence =
+                folder.read_all(DEFAULT_FPS, warnings, progress)?.ok_or(SessionError::Cancelled)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             of_sequence(&sequence, folder.surface(), &name, warnings)?
         }

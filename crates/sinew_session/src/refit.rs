@@ -3,6 +3,10 @@
 //! # Source
 //! The method is that of `sinew_constrain::clip`; this file defines its inputs and how the document changes.
 
+mod numbers;
+
+pub use numbers::{CopiedNumbers, GroundNumbers, HandNumbers, RefitNumbers, StanceNumbers};
+
 use crate::{
     ClipGround, ContactData, DEFAULT_FPS, Document, SessionError, motion::remove_clip, rules::rig_of,
 };
@@ -47,27 +51,6 @@ impl Default for RefitSettings {
         let (clip, to) = (String::new(), String::new());
         Self { clip, to, ground: None, along_way: true, rules: false, legs: 1.0, arms: 1.0 }
     }
-}
-
-/// How a refit became, for showing.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Refitted"))]
-#[allow(missing_docs)]
-pub struct RefitNumbers {
-    pub frames: usize,
-    pub fps: f64,
-    pub slide_cm_s: f64,
-    pub drift_cm: f64,
-    pub penetration_cm: f64,
-    pub jerk_ratio: f64,
-    pub limit_violations: usize,
-    pub rule_violation_cm: f64,
-    /// By how much a limit of speed or acceleration is exceeded at worst.
-    pub limit_excess_percent: f64,
-    /// What copying angles alone would give.
-    pub copied_slide_cm_s: f64,
-    pub copied_penetration_cm: f64,
-    pub warnings: Vec<String>,
 }
 
 /// When feet stand in a clip.
@@ -139,10 +122,10 @@ pub fn refit_clip(
         contacts: given.map(|given| given.contacts.iter().map(contact).collect()),
         ..RefitRequest::default()
     };
-    let Refitted { fitted, rig, .. } =
-        refit_motion((&document.body, &clip), target, &request, &mut warnings, progress)?;
-    let made = Clip { morphs: clip.morphs.clone(), ..fitted.motion.to_clip(&rig, &settings.to)? };
-    let numbers = numbers(&fitted, warnings);
+    let refitted = refit_motion((&document.body, &clip), target, &request, &mut warnings, progress)?;
+    let Refitted { fitted, rig, .. } = &refitted;
+    let made = Clip { morphs: clip.morphs.clone(), ..fitted.motion.to_clip(rig, &settings.to)? };
+    let numbers = RefitNumbers::new(&refitted, warnings.messages);
     let mut result = document.clone();
     if let Some(scaled) = scaled {
         exchange_body(&mut result, scaled);
@@ -225,6 +208,8 @@ pub struct Refitted {
     pub rig: Rig,
     /// What it was solved with.
     pub params: RefitParams,
+    /// Whether rules were given, which may ask for what the clip does not do.
+    pub has_rules: bool,
 }
 
 /// Fit a clip of one character to another. `progress` is given the share done and may stop it.
@@ -261,7 +246,7 @@ pub fn refit_motion(
     let mut fitted = refit((&source_rig, &motion), &rig, &params, warnings, progress)?;
     measure_surface((source, &motion), target, &mut fitted)?;
     fitted.report.faults().into_iter().for_each(|fault| warnings.push(fault));
-    Ok(Refitted { fitted, rig, params })
+    Ok(Refitted { fitted, rig, params, has_rules: request.rules.is_some() })
 }
 
 /// Measure how deep the surface that is written gets in the ground beyond the clip's own, vertex by vertex: the solver knows only a
@@ -366,22 +351,4 @@ fn exchange_body(document: &mut Document, mut character: Character) {
     document.handles = std::mem::take(&mut character.handles).into_iter().map(Arc::new).collect();
     character.name.clear();
     document.body = Arc::new(character);
-}
-
-fn numbers(fitted: &Refit, warnings: Warnings) -> RefitNumbers {
-    let (report, of) = (&fitted.report, &fitted.report.fitted);
-    RefitNumbers {
-        frames: fitted.motion.n_frames(),
-        fps: fitted.motion.fps,
-        slide_cm_s: 100.0 * of.slide,
-        drift_cm: 100.0 * of.drift,
-        penetration_cm: 100.0 * of.penetration,
-        jerk_ratio: report.jerk_ratio(),
-        limit_violations: of.limit_violations,
-        rule_violation_cm: 100.0 * report.rule_violation,
-        limit_excess_percent: 100.0 * report.limit_excess,
-        copied_slide_cm_s: 100.0 * report.copied.slide,
-        copied_penetration_cm: 100.0 * report.copied.penetration,
-        warnings: warnings.messages,
-    }
 }

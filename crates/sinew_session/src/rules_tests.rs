@@ -269,7 +269,7 @@ fn contacts_by_hand_are_what_a_refit_holds() {
 fn a_walk_in_place_stays_in_place_on_the_level_and_feet_stand_on_the_belt() {
     let (after, numbers) = refitted(&BIPED, walk_to("again"));
     // Feet do as in the clip, which is the same clip then.
-    assert!((numbers.slide_cm_s - numbers.copied_slide_cm_s).abs() < 0.1, "{numbers:?}");
+    assert!((numbers.slide_cm_s - numbers.copied.slide_cm_s).abs() < 0.1, "{numbers:?}");
     assert!(numbers.penetration_cm < 0.5, "{numbers:?}");
     let clip = &after.clips[after.find_clip("again").unwrap()];
     let hips = path(&after, clip, "hips");
@@ -283,7 +283,7 @@ fn a_walk_in_place_stays_in_place_on_the_level_and_feet_stand_on_the_belt() {
 fn longer_limbs_stretch_the_skin_and_the_clips_go_on() {
     let (after, numbers) = refitted(&BIPED, RefitSettings { legs: 1.2, arms: 0.9, ..walk_to("tall") });
     // A body of other proportions slides as its clip does, in its own size.
-    assert!(numbers.slide_cm_s < 1.1 * 1.2 * numbers.copied_slide_cm_s, "{numbers:?}");
+    assert!(numbers.slide_cm_s < 1.1 * 1.2 * numbers.copied.slide_cm_s, "{numbers:?}");
     let (old, new) = (BIPED.body.rig.as_ref().unwrap(), after.body.rig.as_ref().unwrap());
     let length =
         |rig: &sinew_geom::Rig, name: &str| rig.joints()[rig.find(name).unwrap()].rest.translation.length();

@@ -1,8 +1,12 @@
 //! A document that is being worked on: its history, its file, its journal, and its listeners.
 
 use crate::{
-    Changes, Command, Document, Gesture, History, Recovered, SessionError, drags::Drags, history::Applied,
-    journal::Journal, record::Entry, write_project,
+    Changes, Command, Document, Gesture, History, Recovered, SessionError,
+    drags::Drags,
+    history::Applied,
+    journal::{EndedJournal, Flushing, Journal},
+    record::Entry,
+    write_project,
 };
 use sinew_formats::write_atomic;
 use sinew_geom::{Move, Warnings};
@@ -88,26 +92,28 @@ impl Session {
         receiver
     }
 
-    /// Work on another document. Unsaved work on this one stays recoverable.
-    pub fn open(&mut self, document: Document, path: Option<PathBuf>) {
-        self.exchange(History::new(document), path, Some(0));
+    /// Work on another document. Unsaved work on this one stays recoverable, once the journal that is returned was let go of.
+    pub fn open(&mut self, document: Document, path: Option<PathBuf>) -> EndedJournal {
+        self.exchange(History::new(document), path, Some(0))
     }
 
-    /// Continue with work that was recovered.
-    pub fn take_up(&mut self, recovered: Recovered) {
+    /// Continue with work that was recovered; as [`Session::open`].
+    pub fn take_up(&mut self, recovered: Recovered) -> EndedJournal {
         let Recovered { history, path, .. } = recovered;
-        self.exchange(history, path, None);
+        let ended = self.exchange(history, path, None);
         // So that it can be recovered again, should this end badly, too.
         if let Some(journal) = &self.journal {
             journal.push(Entry::Jump(0), self.history.document());
         }
+        ended
     }
 
-    fn exchange(&mut self, history: History, path: Option<PathBuf>, saved_at: Option<usize>) {
-        self.end_journal(true);
+    fn exchange(&mut self, history: History, path: Option<PathBuf>, saved_at: Option<usize>) -> EndedJournal {
+        let ended = self.end_journal(true);
         (self.history, self.path, self.saved_at, self.drags) = (history, path, saved_at, None);
         self.begin_journal();
         self.emit(Event::Opened);
+        ended
     }
 
     /// Do something. Everything done in one gesture is one step of history.
@@ -285,7 +291,12 @@ impl Session {
 
     /// Wait until the work is on disk; false if it cannot be kept there.
     pub fn flush(&self) -> bool {
-        self.journal.as_ref().is_some_and(Journal::flush)
+        self.begin_flush().wait()
+    }
+
+    /// As [`Session::flush`], for those who must not wait while they hold the session.
+    pub fn begin_flush(&self) -> Flushing {
+        Flushing::of(self.journal.as_ref())
     }
 
     /// Why unsaved work is not safe at present, if it is not.
@@ -313,13 +324,8 @@ impl Session {
     }
 
     /// End the journal: kept if there is something to save, and marked if the user closed the document.
-    fn end_journal(&mut self, is_closed: bool) {
-        let is_dirty = self.is_dirty();
-        match self.journal.take() {
-            Some(journal) if is_dirty => journal.keep(is_closed),
-            Some(journal) => journal.remove(),
-            None => {}
-        }
+    fn end_journal(&mut self, is_closed: bool) -> EndedJournal {
+        EndedJournal::new(self.journal.take(), self.is_dirty(), is_closed)
     }
 
     fn emit(&mut self, event: Event) {
@@ -331,6 +337,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end_journal(false);
+        // Waits until all is written.
+        drop(self.end_journal(false));
     }
 }

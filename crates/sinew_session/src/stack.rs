@@ -8,7 +8,7 @@
 use crate::{
     Document, Fitted, SessionError, Stage,
     flesh::{FleshKey, Fleshed},
-    limits::{MAX_FRAMES, MAX_SEQUENCE_BYTES, VERTEX_BYTES},
+    limits::{MAX_SEQUENCE_BYTES, VERTEX_BYTES, count_frames},
     stage::Prepared,
 };
 use glam::Vec3;
@@ -108,7 +108,7 @@ impl MotionStack {
             Source::Still => None,
             Source::Clip(name) => Some(document.clips[document.find_clip(name)?].clone()),
         };
-        let n_frames = count_frames(clip.as_deref(), params.fps, document.mesh().n_vertices())?;
+        let n_frames = count_held_frames(clip.as_deref(), params.fps, document.mesh().n_vertices())?;
         let body = if params.reshape && !document.pose.is_empty() {
             self.reshape(document, stage, progress)?
         } else {
@@ -161,17 +161,13 @@ impl MotionStack {
     }
 }
 
-/// Refuse what would fill the memory, before it does.
-pub(crate) fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> Result<usize, SessionError> {
-    let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
-    if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES as f64) {
-        return Err(SessionError::Value {
-            what: "frame rate",
-            cause: format!(
-                "{fps} fps would make {n_frames} frames; choose one that makes at most {MAX_FRAMES}"
-            ),
-        });
-    }
+/// As [`count_frames`], and refuse what would fill the memory, before it does.
+pub(crate) fn count_held_frames(
+    clip: Option<&Clip>,
+    fps: f64,
+    n_vertices: usize,
+) -> Result<usize, SessionError> {
+    let n_frames = count_frames(clip, fps)? as f64;
     let frame_bytes = (n_vertices * VERTEX_BYTES) as f64;
     let max_bytes = MAX_SEQUENCE_BYTES as f64;
     let most = (max_bytes / frame_bytes.max(1.0)).floor().max(1.0);

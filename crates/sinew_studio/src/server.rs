@@ -114,7 +114,8 @@ pub fn serve(
         let _ = thread.join();
     }
     runtime.shutdown_timeout(Duration::from_secs(1));
-    studio.session().flush();
+    let flushing = studio.session().begin_flush();
+    flushing.wait();
     done
 }
 

@@ -12,6 +12,8 @@ mod looks;
 mod pending;
 
 pub use looks::{Looks, Shown};
+#[cfg(test)]
+pub(crate) use pending::MAX_DRAGS;
 pub use pending::{Drag, Pending};
 
 use crate::{
@@ -26,7 +28,8 @@ use anyhow::Context;
 use sinew::{
     geom::{Character, Warnings},
     session::{
-        Command, Display, Document, Event, Gesture, Jobs, MotionStack, Recovery, Session, SessionError,
+        Command, Display, Document, EndedJournal, Event, Gesture, Jobs, MotionStack, Recovery, Session,
+        SessionError,
     },
 };
 use std::{
@@ -286,10 +289,14 @@ impl Studio {
 
     /// Exchange the whole document. The pose is shown before any page sees it: a clip of the one before is not of it, and
     /// the engine would report an error.
-    pub fn exchange(&self, change: impl FnOnce(&mut Session)) {
+    pub fn exchange(&self, change: impl FnOnce(&mut Session) -> EndedJournal) {
         let mut session = self.session();
-        change(&mut session);
+        let ended = change(&mut session);
         self.looks.lock().display = Display::Posed;
+        drop(session);
+        // Waits for the disk, which other pages do not have to.
+        locks::check_none_held();
+        drop(ended);
     }
 
     /// After the whole document was exchanged.

@@ -6,7 +6,7 @@ use crate::{
     capabilities::{ActPart, ClipsPart, FilePart, HandlesPart, HistoryPart, PosePart, SurfacePart},
     engine,
     files::Files,
-    studio::{Drag, Studio},
+    studio::{Drag, MAX_DRAGS, Studio},
     wire::{Context, GestureId, Page, Part, Snapshot, registry},
 };
 use serde_json::{Value, json};
@@ -107,6 +107,18 @@ fn of_each_gesture_the_newest_move_waits() {
     let queue: Vec<Drag> = desk.studio.pending().drags.drain(..).collect();
     let wanted = [drag(1, 10, Some(9), true), drag(2, 20, Some(-9), true), drag(2, 21, Some(3), false)];
     assert_eq!(format!("{queue:?}"), format!("{wanted:?}"));
+}
+
+#[test]
+fn the_end_of_a_gesture_has_room_where_a_beginning_has_none() {
+    let desk = Desk::new("full", Sample::Sack, 1_000);
+    let most = u32::try_from(MAX_DRAGS).unwrap();
+    (0..most).for_each(|k| desk.studio.leave_drag(drag(1, k, Some(1), false)));
+    desk.studio.leave_drag(drag(1, most, Some(2), false));
+    desk.studio.leave_drag(drag(1, most + 1, Some(3), true));
+    let queue: Vec<Drag> = desk.studio.pending().drags.drain(..).collect();
+    assert_eq!(queue.len(), MAX_DRAGS + 1);
+    assert_eq!(format!("{:?}", queue.last().unwrap()), format!("{:?}", drag(1, most + 1, Some(3), true)));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use sinew::{
     },
     formats::paths::read_paths,
     geom::{MeshSequence, Warnings},
-    session::{build_course, check_sequence},
+    session::{DEFAULT_FPS, build_course, check_sequence},
 };
 use std::path::PathBuf;
 use std::{ops::ControlFlow, time::Instant};
@@ -43,7 +43,7 @@ pub struct AnimateArgs {
     #[arg(long, value_name = "S", default_value_t = 0.5)]
     pub seconds: f64,
     /// Frames per second
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = DEFAULT_FPS)]
     pub fps: f64,
     #[command(flatten)]
     pub search: SearchArgs,

@@ -2,8 +2,7 @@
 
 use super::input::read_over;
 use super::output::{
-    Origin, OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
-    write_sequence,
+    Origin, OutputOptions, check_name, find_clip, is_folder, write_character, write_frames, write_sequence,
 };
 use crate::console::{Console, Progress};
 use anyhow::{Context, bail, ensure};
@@ -14,7 +13,7 @@ use sinew::{
     deform::{HandleSet, SkinDeviation, measure_skin},
     formats::{Content, gltf},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
-    session::{Document, Placement, find_parts, parse_axis, with_handle_skeleton},
+    session::{DEFAULT_FPS, Document, Placement, count_frames, find_parts, parse_axis, with_handle_skeleton},
 };
 use std::{
     collections::BTreeSet,
@@ -193,7 +192,7 @@ fn write(
             bail!("a recording of a body is not a character; it can drive one by `sinew puppet`")
         }
         Content::Sequence(folder) => {
-            let fps = args.fps.unwrap_or(30.0);
+            let fps = args.fps.unwrap_or(DEFAULT_FPS);
             let sequence = folder.read_all(fps, warnings, &mut |share| progress.update(share))?;
             let sequence = placed(sequence.context("stopped")?, &args.placement()?)?;
             let name = args.input.file_stem().unwrap_or_default().to_string_lossy();
@@ -280,8 +279,8 @@ fn bake(character: &Character, args: &ConvertArgs, warnings: &mut Warnings) -> a
         let n_frames = sequence.n_frames();
         return write_frames(&args.output, &character.surface, n_frames, |frame| Ok(sequence.mesh(frame)?));
     }
-    let fps = args.fps.unwrap_or(30.0);
-    let n_frames = count_frames(clip, fps)?;
+    let fps = args.fps.unwrap_or(DEFAULT_FPS);
+    let n_frames = count_frames(Some(clip), fps)?;
     write_frames(&args.output, &character.surface, n_frames, |frame| {
         let positions = character.positions_at(Some(clip), (frame as f64 / fps) as f32)?;
         let there = positions.iter().map(|p| placement.point(p.as_dvec3())).collect();

@@ -13,17 +13,20 @@ use super::{
 };
 use crate::{console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use muscles::muscle_drive;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshError, FleshParams, FleshQuality,
-        LatticeParams, LatticeSource, Material, SimulationParams, Solid, muscle::MuscleSet,
+        AdaptiveParams, BakeParams, Baker, ControlLattice, FleshError, FleshQuality, LatticeSource, Solid,
+        muscle::MuscleSet,
     },
     formats::{medit::read_solids, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Rig, Warnings},
-    session::{Document, FleshRunner, FleshSteps, fit_sequence, flesh_timing, simulate_flesh, with_skeleton},
+    session::{
+        Document, FleshExtras, FleshRunner, FleshSettings, FleshSteps, fit_sequence, flesh_timing,
+        simulate_flesh, with_skeleton,
+    },
     skin::{FitParams, FitStatus},
 };
 use std::{ops::ControlFlow, time::Instant};
@@ -129,10 +132,15 @@ fn clip_of<'a>(
             args.clip.is_none(),
             "there is neither a skin nor a clip; `sinew rig` gives it bones, or leave out --clip"
         );
-        warnings.push(
-            "there is no skin: the body falls freely until it meets --floor, --room or the like; \
-             `sinew rig` gives it bones that hold it",
-        );
+        let is_caught = args.obstacles.is_given();
+        warnings.push(format!(
+            "there is no skin: the body {}; `sinew rig` gives it bones that hold it",
+            if is_caught {
+                "falls freely until it meets an obstacle"
+            } else {
+                "rests on the ground below it"
+            }
+        ));
         return Ok(None);
     }
     if args.clip.is_none() && character.clips.is_empty() {
@@ -143,52 +151,41 @@ fn clip_of<'a>(
 }
 
 fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow::Result<BakeParams> {
-    ensure!(
-        (0.0..1.0).contains(&args.bone_radius),
-        "--bone-radius {} must lie between 0 and 1, where 1 would reach the surface",
-        args.bone_radius
-    );
-    ensure!(
-        args.softness >= 0.001 && args.softness <= 100.0,
-        "--softness {} must lie between 0.001 and 100",
-        args.softness
-    );
-    ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
-    let [low, high] = character.mesh.bounds();
-    let in_proportion = || Material::of_size((high - low).max_element()).young;
-    let simulation = SimulationParams {
-        lattice: LatticeParams { cells: args.cells, size: args.cell_size },
+    let extras = FleshExtras {
+        cell_size: args.cell_size,
         source: source(args)?,
         smooth: args.smooth,
-        material: Material {
-            young: args.stiffness.unwrap_or_else(in_proportion),
-            poisson: args.poisson,
-            density: args.density,
-        },
-        safe_stiffness: args.stiffness.is_none(),
         softness: args.softness,
         stiffer: stiffer(args, character.rig.as_ref())?,
         paint: paint(args, character)?,
-        bones: BoneParams { radius: args.bone_radius, ..BoneParams::default() },
-        flesh: FleshParams {
-            mode: args.mode,
-            element: args.element,
-            gravity: DVec3::new(0.0, -args.gravity, 0.0),
-            stiffness_damping: args.damping,
-            tolerance: args.tolerance,
-            ..FleshParams::default()
-        },
+        element: args.element,
+        tolerance: args.tolerance,
         obstacles: obstacles(&args.obstacles, console)?,
         pins: pins(&args.obstacles)?,
-    };
-    let adaptive = args.adaptive.map(adaptive);
-    Ok(BakeParams {
-        simulation,
-        adaptive,
-        max_step: args.step,
+        on_handles: args.by_handles.moves.is_some(),
+        adaptive: args.adaptive.map(adaptive),
         looped: args.looped.then_some(true),
         settle: !args.no_settle,
-    })
+    };
+    Ok(settings(args).bake_params(character, extras)?)
+}
+
+/// What the studio can choose, too.
+fn settings(args: &FleshArgs) -> FleshSettings {
+    FleshSettings {
+        cells: args.cells,
+        stiffness: args.stiffness,
+        poisson: args.poisson,
+        density: args.density,
+        damping: args.damping,
+        mode: args.mode.name().into(),
+        bone_radius: args.bone_radius,
+        gravity: [0.0, -args.gravity, 0.0],
+        step: args.step,
+        floor: args.obstacles.floor,
+        friction: args.obstacles.friction,
+        colliders: Vec::new(),
+    }
 }
 
 /// Cells of up to three sizes; bones are found again in them at every change, so that they are looked at every tenth step.

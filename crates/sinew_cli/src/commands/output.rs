@@ -268,16 +268,6 @@ pub fn rate(fps: f64) -> String {
     format!("{} fps", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Frames from the start of a clip to its end. Compared before it becomes an integer, which would saturate.
-pub fn count_frames(clip: &Clip, fps: f64) -> anyhow::Result<usize> {
-    let n_frames = (f64::from(clip.duration_secs()) * fps).round() + 1.0;
-    ensure!(
-        n_frames <= MAX_FRAMES as f64,
-        "{n_frames} frames are more than {MAX_FRAMES}; choose a lower --fps"
-    );
-    Ok(n_frames as usize)
-}
-
 /// Write frames one by one as OBJ files into a folder, which may hold an older run of the same length or less. They
 /// share one material library.
 pub fn write_frames(

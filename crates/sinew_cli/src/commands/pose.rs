@@ -18,6 +18,7 @@ use sinew::{
     },
     formats::{FormatError, handles::read_handles, moves::read_recorded_moves},
     geom::{Character, Handle, Mesh, Move, Surface, Warnings},
+    session::posed_warnings,
 };
 use sinew::{
     deform::{Frames, Method},
@@ -95,7 +96,8 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
         let _progress = console.progress("measuring");
         measure_quality(&character.mesh, posed.mesh.positions())
     };
-    warn_of_damage(&quality, &posed, &mut warnings);
+    let damage = posed_warnings(&quality, &posed.handles, posed.mesh.n_faces());
+    damage.into_iter().for_each(|message| warnings.push(message));
     let names: Vec<&str> = posed.handles.iter().map(|h| h.name.as_str()).collect();
     let mut report = describe(&posed, &quality);
     report["handles"] = json!(names);
@@ -247,47 +249,6 @@ fn refine(
         let _ = progress.update(done as f64 / wanted as f64);
     }
     Ok(done)
-}
-
-/// Faces that run into others, of all: fewer are a crease that touches itself.
-const MAX_INTERSECTING: f64 = 1e-3;
-/// Widest gap along a seam that is invisible, in diagonals.
-const MAX_GAP: f64 = 5e-4;
-/// Distortion beyond which the surface looks torn.
-const MAX_DISTORTION: f64 = 0.4;
-
-/// Say what is wrong with a posed surface, and where.
-fn warn_of_damage(quality: &Quality, posed: &Posed, warnings: &mut Warnings) {
-    let beside = |place: Option<DVec3>| {
-        let Some(p) = place else { return String::new() };
-        let far = |h: &&Handle| h.center.distance(p);
-        let nearest = posed.handles.iter().min_by(|a, b| far(a).total_cmp(&far(b)));
-        let name = nearest.map(|h| format!(", next to handle {:?}", h.name)).unwrap_or_default();
-        format!(" at ({:.4}, {:.4}, {:.4}){name}", p.x, p.y, p.z)
-    };
-    if quality.flipped > 0 {
-        warnings.push(format!("{} faces are flipped{}", quality.flipped, beside(quality.flipped_at)));
-    }
-    if quality.self_intersections as f64 > MAX_INTERSECTING * posed.mesh.n_faces() as f64 {
-        warnings.push(format!(
-            "{} faces intersect others and did not at rest{}",
-            quality.self_intersections,
-            beside(quality.intersects_at)
-        ));
-    }
-    if quality.gap > MAX_GAP {
-        warnings.push(format!(
-            "vertices that lay on each other come apart by {:.2} % of the size{}: different handles hold them",
-            100.0 * quality.gap,
-            beside(quality.gap_at)
-        ));
-    }
-    if quality.distortion > MAX_DISTORTION {
-        warnings.push(format!(
-            "the soft surface is distorted by {:.0} %: leave more of it soft, or turn handles less",
-            100.0 * quality.distortion
-        ));
-    }
 }
 
 fn milliseconds(since: Instant) -> f64 {

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
-        clip::{Body, Refit, Support, scale_limbs, stretch_limbs},
+        clip::{Body, scale_limbs, stretch_limbs},
         compile::Scene,
         language::Span,
     },
     formats::{Content, read_any, skeleton::read_skeleton},
     geom::{Character, Clip, Rig, Warnings, body_map::BodyMap, path::Ground},
-    session::{RefitRequest, RefitRules, Refitted, SessionError, refit_motion},
+    session::{RefitNumbers, RefitRequest, RefitRules, Refitted, SessionError, refit_motion},
 };
 use std::path::PathBuf;
 use std::{path::Path, time::Instant};
@@ -106,18 +106,16 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     }
     let n_bytes = write(args, &target, clip, &refitted, &mut warnings)?;
     console.warn(&args.motion, &warnings);
-    let mut value = report(&refitted.fitted, &refitted.rig, secs);
+    let numbers = RefitNumbers::new(&refitted, warnings.messages);
+    let mut value = json!(numbers);
+    value["seconds"] = json!(secs);
     value["unit"] = json!(source.unit);
     value["written"] = json!(args.output.display().to_string());
     value["bytes"] = json!(n_bytes);
-    value["warnings"] = json!(warnings.messages);
-    // Rules may ask for what the clip does not do.
-    let refusal = refitted.fitted.report.refusal().filter(|_| args.rules.is_none());
-    value["damage"] = json!(refusal.iter().collect::<Vec<_>>());
     console.result(&value, || as_text(&value))?;
-    match refusal {
-        Some(refusal) => Err(Unusable(refusal).into()),
-        None => Ok(()),
+    match numbers.damage.is_empty() {
+        true => Ok(()),
+        false => Err(Unusable(numbers.damage.join("; ")).into()),
     }
 }
 
@@ -333,58 +331,6 @@ fn write(
         origin: target.origin.clone(),
     };
     write_character(&character, &args.output, &options, warnings)
-}
-
-fn report(fitted: &Refit, rig: &Rig, secs: f64) -> Value {
-    let m = &fitted.report.fitted;
-    let range = |r: &std::ops::Range<usize>| json!([r.start, r.end - 1]);
-    let contacts: Vec<Value> = fitted
-        .stances
-        .iter()
-        .map(|stance| {
-            json!({
-                "foot": stance.leg,
-                "frames": range(&stance.frames),
-                "heel": stance.heel.as_ref().map(range),
-                "ball": stance.ball.as_ref().map(range),
-            })
-        })
-        .collect();
-    let hand = |s: &Support| json!({ "hand": rig.joints()[s.hand].name, "frames": range(&s.frames) });
-    let hands: Vec<Value> = fitted.supports.iter().map(hand).collect();
-    json!({
-        "frames": fitted.motion.n_frames(),
-        "fps": fitted.motion.fps,
-        "slide_cm_s": 100.0 * m.slide,
-        "drift_cm": 100.0 * m.drift,
-        "height_error_cm": 100.0 * m.height_error,
-        "penetration_cm": 100.0 * m.penetration,
-        "jerk_ratio": fitted.report.jerk_ratio(),
-        "jump_cm": 100.0 * fitted.report.quality.jump.value,
-        "surface_depth_cm": 100.0 * fitted.report.quality.depth.value,
-        "direction_deg": fitted.report.quality.direction.map(f64::to_degrees),
-        "clip_slide_cm_s": 100.0 * fitted.report.source.slide,
-        "limit_violations": m.limit_violations,
-        "broken_rules": fitted.report.broken.len(),
-        "rule_violation_cm": 100.0 * fitted.report.rule_violation,
-        "limit_excess_percent": 100.0 * fitted.report.limit_excess,
-        "seconds": secs,
-        "rounds": fitted.report.rounds,
-        "scale": fitted.report.scale,
-        "cuts": fitted.report.cuts,
-        "contacts": contacts,
-        "hands": hands,
-        "ground": {
-            "clip_height_cm": fitted.report.ground.map(|ground| 100.0 * ground[0]),
-            "height_cm": fitted.report.ground.map(|ground| 100.0 * ground[1]),
-            "origin": fitted.site.origin,
-            "heading_deg": fitted.site.heading.to_degrees(),
-        },
-        "copied": {
-            "slide_cm_s": 100.0 * fitted.report.copied.slide,
-            "penetration_cm": 100.0 * fitted.report.copied.penetration,
-        },
-    })
 }
 
 fn as_text(value: &Value) -> String {

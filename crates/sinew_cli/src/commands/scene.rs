@@ -53,6 +53,15 @@ pub struct ObstacleArgs {
     pub friction: f64,
 }
 
+impl ObstacleArgs {
+    /// Whether there is anything that a body could meet or hang on.
+    pub fn is_given(&self) -> bool {
+        let lists = [&self.wall, &self.boxes, &self.ball, &self.rod, &self.pin];
+        let any = lists.iter().any(|list| !list.is_empty());
+        any || self.floor.is_some() || self.room.is_some() || self.terrain.is_some()
+    }
+}
+
 /// Handles instead of bones.
 #[derive(Args)]
 pub struct HandleArgs {
@@ -91,12 +100,10 @@ fn radius(option: &str, text: &str, radius: f64) -> anyhow::Result<f64> {
     Ok(radius)
 }
 
-/// All obstacles.
+/// All obstacles but the floor.
 pub fn obstacles(args: &ObstacleArgs, console: &Console) -> anyhow::Result<Vec<Obstacle>> {
     let friction = args.friction;
-    ensure!(friction >= 0.0 && friction.is_finite(), "--friction {friction} must not be negative");
-    ensure!(args.floor.is_none_or(f64::is_finite), "--floor must be finite");
-    let mut shapes: Vec<Collider> = args.floor.map(Collider::floor).into_iter().collect();
+    let mut shapes: Vec<Collider> = Vec::new();
     for text in &args.wall {
         let n: [f64; 6] = numbers("wall", text)?;
         let normal = DVec3::from_slice(&n[3..]).try_normalize();

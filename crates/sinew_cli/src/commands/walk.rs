@@ -5,13 +5,13 @@ use super::{
     output::{OutputOptions, check_name, free_name, write_character},
 };
 use crate::console::{Console, Unusable};
-use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use sinew::{
-    gait::{Gait, GaitParams, GaitReport, make_gait},
+    formats::paths::GroundData,
+    gait::Gait,
     geom::Warnings,
-    session::DEFAULT_FPS,
+    session::{DEFAULT_FPS, Document, WalkNumbers, WalkSettings, add_walk},
 };
 use std::path::PathBuf;
 
@@ -62,78 +62,57 @@ pub fn run(args: &WalkArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let (mut character, origin) = read_surface(&args.model, console, &mut warnings)?;
     ensure_skeleton(&mut character, &args.model, console, &mut warnings)?;
-    let gait = args.gait.as_deref().map(str::parse::<Gait>).transpose()?;
-    let params = GaitParams {
-        name: free_name(
-            &character,
-            args.name.as_deref().unwrap_or(gait.unwrap_or(Gait::Walk).name()),
-            "gait",
-        ),
-        gait,
+    let name = args.name.as_deref().or(args.gait.as_deref()).unwrap_or(Gait::Walk.name());
+    let ground = args.ground.as_deref().map(ground_of).transpose()?;
+    let settings = WalkSettings {
+        clip: free_name(&character, name, "gait"),
+        gait: args.gait.clone(),
         speed: args.speed,
         line: args.line.chunks(2).map(|pair| [pair[0], pair[1]]).collect(),
-        ground: args
-            .ground
-            .as_deref()
-            .map(ground_of)
-            .transpose()?
-            .map_or_else(Default::default, |(ground, _)| ground),
+        ground: ground.map(|(ground, _)| GroundData::from(&ground)),
         in_place: args.in_place,
         fps: args.fps,
         unit: args.unit,
     };
-    let rig = character.rig.clone().context("there is no skeleton")?;
-    let made = {
+    let (document, numbers) = {
         let _progress = console.progress("walking");
-        make_gait(&character, &rig, &params).map_err(|error| with_path(error, &args.model))?
+        add_walk(&Document::new(character), &settings).map_err(|error| with_path(error, &args.model))?
     };
-    character.clips.insert(0, made.clip);
-    let options =
-        OutputOptions { clip: Some(params.name.clone()), fps: Some(args.fps), influences: 4, origin };
+    let mut character = document.character();
+    // What was made comes first.
+    character.clips.rotate_right(1);
+    let clip = Some(settings.clip.clone());
+    let options = OutputOptions { clip, fps: Some(args.fps), influences: 4, origin };
     let bytes = write_character(&character, &args.output, &options, &mut warnings)?;
     console.warn(&args.model, &warnings);
-    let faults = made.report.faults();
-    let mut value = report(&made.report);
-    value["clip"] = json!(params.name);
+    let mut value = json!(numbers);
+    let faults = value.as_object_mut().and_then(|value| value.remove("faults"));
     value["damage"] = json!(faults);
+    value["clip"] = json!(settings.clip);
     value["written"] = json!(args.output.display().to_string());
     value["bytes"] = json!(bytes);
     value["warnings"] = json!(warnings.messages);
-    console.result(&value, || as_text(&made.report, args, bytes))?;
-    match faults.is_empty() {
-        true => Ok(()),
-        false => Err(Unusable(format!("{}; look at the result before you use it", faults.join("; "))).into()),
+    console.result(&value, || as_text(&numbers, args, bytes))?;
+    match numbers.faults.as_slice() {
+        [] => Ok(()),
+        faults => {
+            Err(Unusable(format!("{}; look at the result before you use it", faults.join("; "))).into())
+        }
     }
 }
 
-fn report(report: &GaitReport) -> Value {
-    let foot = |foot: &sinew::gait::FootReport| json!({ "joint": foot.name, "slide_cm_s": 100.0 * foot.slide, "lift_cm": 100.0 * foot.lift });
-    json!({
-        "gait": report.gait.name(),
-        "body": report.class.name(),
-        "speed": report.speed,
-        "stride": report.stride,
-        "stride_seconds": report.stride_secs,
-        "leg": report.leg,
-        "sink_cm": 100.0 * report.sink,
-        "feet": report.feet.iter().map(foot).collect::<Vec<_>>(),
-    })
-}
-
-fn as_text(report: &GaitReport, args: &WalkArgs, bytes: u64) -> String {
-    let slide = report.feet.iter().map(|foot| foot.slide).fold(0.0, f64::max);
-    let lift = report.feet.iter().map(|foot| foot.lift).fold(f64::INFINITY, f64::min);
+fn as_text(numbers: &WalkNumbers, args: &WalkArgs, bytes: u64) -> String {
     format!(
         "{}  {} on {} legs at {:.2} m/s, strides of {:.2} m in {:.2} s; feet slide {:.1} cm/s at most and are lifted {:.1} cm or \
          more, {:.1} cm below the ground at most; {bytes} bytes",
         args.output.display(),
-        report.gait.name(),
-        report.feet.len(),
-        report.speed,
-        report.stride,
-        report.stride_secs,
-        100.0 * slide,
-        100.0 * lift,
-        100.0 * report.sink,
+        numbers.gait,
+        numbers.legs,
+        numbers.speed,
+        numbers.stride,
+        numbers.stride_seconds,
+        numbers.slide_cm_s,
+        numbers.lift_cm,
+        numbers.sink_cm,
     )
 }

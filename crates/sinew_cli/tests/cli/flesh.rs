@@ -146,6 +146,13 @@ fn modes_and_floor() {
     let lowest =
         fallen.positions_at(fallen.clips.first(), 1.5).unwrap().iter().map(|p| p.y).fold(f32::MAX, f32::min);
     assert!(lowest > -0.55 && lowest < -0.4, "{lowest}");
+    // As in the studio: without anything to meet it stays where it is.
+    let args = ["flesh", &obj, "--seconds", "1", "--cells", "60", "--stiffness", "1e5", "-o", &out, "--json"];
+    assert!(ok(&args)["warnings"].to_string().contains("rests on the ground"));
+    let (resting, low) = (character(&out), character(&bar).mesh.bounds()[0].y as f32);
+    let at = resting.positions_at(resting.clips.first(), 1.0).unwrap();
+    let lowest = at.iter().map(|p| p.y).fold(f32::MAX, f32::min);
+    assert!((lowest - low).abs() < 0.05, "{lowest} {low}");
 }
 
 #[test]
@@ -156,14 +163,14 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(said(&["--poisson", "0.5"]).contains("at most 0.499"));
     assert!(said(&["--stiffness", "-1"]).contains("above 0"));
     assert!(said(&["--density", "0"]).contains("density is 0"));
-    assert!(said(&["--cells", "0"]).contains("between 1 and 200000"));
+    assert!(said(&["--cells", "0"]).contains("within 1 and 200000"));
     assert!(said(&["--cell-size", "1e-7"]).contains("choose larger cells"));
     assert!(said(&["--clip", "unicorn"]).contains("there is no clip"));
     assert!(said(&["--stiffen", "unicorn=2"]).contains("there is no joint"));
     assert!(said(&["--stiffen", "root=-2"]).contains("factors above 0"));
     assert!(said(&["--seconds", "-1"]).contains("seconds: -1"));
     assert!(said(&["--fps", "0"]).contains("fps: 0"));
-    assert!(said(&["--step", "0"]).contains("must lie above 0"));
+    assert!(said(&["--step", "0"]).contains("longest step: 0 is not within"));
     assert!(said(&["--density", "-5"]).contains("at most 1e6 kg/m³"));
     assert!(said(&["--wall", "1,2,3"]).contains("give 6 numbers"));
     assert!(said(&["--wall", "0,0,0,0,0,0"]).contains("direction"));
@@ -171,7 +178,9 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(said(&["--room", "a,b,c,d,e,f"]).contains("give 6 numbers"));
     assert!(said(&["--ball", "0,0,0,-1"]).contains("radius must be positive"));
     assert!(said(&["--rod", "0,0,0,1,1,1,0"]).contains("radius must be positive"));
-    assert!(said(&["--friction", "-1"]).contains("must not be negative"));
+    assert!(said(&["--bone-radius", "1"]).contains("not within 0 and 0.95"));
+    assert!(said(&["--softness", "1000"]).contains("not within 0.001 and 100"));
+    assert!(said(&["--friction", "-1"]).contains("friction: -1 is not within 0 and 100"));
     assert!(said(&["--terrain", "nowhere.obj"]).contains("nowhere.obj"));
     assert!(said(&["--moves", "nowhere.json"]).contains("nowhere.json"));
     assert!(said(&["--pin", "12"]).contains("give a vertex and a place"));

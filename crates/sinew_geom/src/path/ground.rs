@@ -130,6 +130,21 @@ impl HeightField {
         Ok(Self { origin, cell, rows })
     }
 
+    /// Where the first height lies, x and z.
+    pub fn origin(&self) -> [f64; 2] {
+        self.origin
+    }
+
+    /// Distance from one height to the next.
+    pub fn cell(&self) -> f64 {
+        self.cell
+    }
+
+    /// The heights, row by row.
+    pub fn rows(&self) -> &[Vec<f64>] {
+        &self.rows
+    }
+
     fn height(&self, x: f64, z: f64) -> f64 {
         let place = |value: f64, origin: f64, n: usize| {
             let at = ((value - origin) / self.cell).clamp(0.0, (n - 1) as f64);

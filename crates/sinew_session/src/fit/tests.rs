@@ -11,7 +11,7 @@ fn grown(sample: Sample, n: usize) -> Document {
 }
 
 fn quick(bones: usize) -> FitSettings {
-    FitSettings { bones, ..FitSettings::default() }
+    FitSettings { bones: Some(bones), ..FitSettings::default() }
 }
 
 fn fit(stack: &mut MotionStack, document: &Document, settings: &FitSettings) -> Arc<Fitted> {
@@ -151,4 +151,30 @@ fn what_cannot_be_fitted_is_refused_by_name() {
     assert!(refuse(&flag, FitSettings { influences: 9, ..quick(5) }).contains("influences"));
     assert!(refuse(&flag, FitSettings { error: Some(-1.0), ..quick(5) }).contains("positive"));
     assert!(refuse(&flag, FitSettings { fps: Some(f64::NAN), ..quick(5) }).contains("frame"));
+}
+
+/// Without a number, the same bones as the command line takes; projects and journals hold a number, an absent one or null.
+#[test]
+fn without_a_number_there_are_as_many_bones_as_the_frames_pay_for() {
+    let document = grown(Sample::Flag, 1_000);
+    let settings: FitSettings = serde_json::from_str(r#"{"influences":4}"#).unwrap();
+    assert_eq!(settings, FitSettings::default());
+    let fitted = fit(&mut MotionStack::default(), &document, &settings);
+    let most = affordable_bones(document.mesh(), fitted.n_frames, most_bones(BoneKind::Rigid, 256));
+    assert!((1..=most).contains(&fitted.skin.n_bones), "{} of {most}", fitted.skin.n_bones);
+    assert!(fitted.bytes[1] <= fitted.bytes[0], "{:?}", fitted.bytes);
+    let read = |text: &str| serde_json::from_str::<FitSettings>(text).unwrap().bones;
+    assert_eq!([read(r#"{"bones":50}"#), read(r#"{"bones":null}"#)], [Some(50), None]);
+}
+
+#[test]
+fn a_fit_says_what_will_be_seen() {
+    let document = grown(Sample::Flag, 1_000);
+    let settings = FitSettings { bones: Some(1), ..FitSettings::default() };
+    let fitted = fit(&mut MotionStack::default(), &document, &settings);
+    assert!(
+        fitted.warnings().iter().any(|text| text.contains("shading will show it")),
+        "{:?}",
+        fitted.warnings()
+    );
 }

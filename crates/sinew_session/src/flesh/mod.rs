@@ -18,7 +18,7 @@ pub use muscle_bench::{MuscleBench, MusclePlace};
 pub use muscle_file::{muscles_from_json, muscles_to_json, read_muscles};
 pub(crate) use muscles::pose_in;
 pub use muscles::{MuscleCurve, MuscleData, ShownMuscle, control_value_in, shown_muscles};
-pub use settings::{ColliderData, FleshSettings};
+pub use settings::{ColliderData, FleshExtras, FleshSettings};
 pub use simulate::{FleshRunner, FleshSteps, flesh_timing, simulate_flesh};
 pub(crate) use skeleton::bind;
 pub use skeleton::{FleshJoint, JointData, posed_joints, turned_pose};

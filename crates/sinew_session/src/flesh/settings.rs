@@ -1,11 +1,17 @@
 //! What a user can choose about flesh, as it is kept in projects and sent by pages.
 
-use crate::{Document, SessionError};
+use crate::{
+    Document, SessionError,
+    command::within,
+    limits::{BONE_RADIUS, FLESH_CELLS, FLESH_STEP_SECS, FRICTION, SOFTNESS},
+};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_flesh::{
-    BakeParams, BoneParams, Collider, FleshParams, LatticeParams, Material, Mode, Obstacle, SimulationParams,
+    AdaptiveParams, BakeParams, BoneParams, Collider, ElementKind, FleshParams, LatticeParams, LatticeSource,
+    Material, Mode, Obstacle, SimulationParams,
 };
+use sinew_geom::{Character, Mesh};
 
 /// Settings of flesh; see [`BakeParams`] for what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,51 +79,133 @@ impl Default for FleshSettings {
     }
 }
 
+/// What only the command line can choose about flesh; see [`SimulationParams`] for what it means.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub struct FleshExtras {
+    /// Side of the cells in metres, instead of their number.
+    pub cell_size: Option<f64>,
+    pub source: LatticeSource,
+    pub smooth: bool,
+    pub softness: f64,
+    pub stiffer: Vec<(usize, f64)>,
+    pub paint: Vec<f32>,
+    pub element: ElementKind,
+    pub tolerance: f64,
+    /// Beside those of the settings.
+    pub obstacles: Vec<Obstacle>,
+    pub pins: Vec<(u32, DVec3)>,
+    /// Whether handles hold it instead of bones.
+    pub on_handles: bool,
+    pub adaptive: Option<AdaptiveParams>,
+    pub looped: Option<bool>,
+    pub settle: bool,
+}
+
+impl Default for FleshExtras {
+    fn default() -> Self {
+        let BakeParams { simulation, adaptive, looped, settle, .. } = BakeParams::default();
+        Self {
+            cell_size: simulation.lattice.size,
+            source: simulation.source,
+            smooth: simulation.smooth,
+            softness: simulation.softness,
+            stiffer: simulation.stiffer,
+            paint: simulation.paint,
+            element: simulation.flesh.element,
+            tolerance: simulation.flesh.tolerance,
+            obstacles: simulation.obstacles,
+            pins: simulation.pins,
+            on_handles: false,
+            adaptive,
+            looped,
+            settle,
+        }
+    }
+}
+
+impl FleshExtras {
+    /// Whether nothing but the settings would keep a body from falling for ever.
+    fn lets_fall(&self) -> bool {
+        !self.on_handles && self.obstacles.is_empty() && self.pins.is_empty()
+    }
+}
+
 impl FleshSettings {
-    /// Stiffness of a document that has none of its own.
-    pub fn usual_stiffness(document: &Document) -> f64 {
-        let [low, high] = document.mesh().bounds();
+    /// Stiffness of a body that has none of its own.
+    pub fn usual_stiffness(mesh: &Mesh) -> f64 {
+        let [low, high] = mesh.bounds();
         Material::of_size((high - low).max_element()).young
     }
 
     pub(crate) fn params(&self, document: &Document) -> Result<BakeParams, SessionError> {
-        let within = crate::command::within;
-        let names = Mode::ALL.map(Mode::name).into_iter();
-        let mode = Mode::from_name(&self.mode)
-            .ok_or_else(|| SessionError::absent("mode of flesh", &self.mode, names))?;
-        within("thickness of bones", self.bone_radius, [0.0, 0.95])?;
-        within("longest step", self.step, [1e-4, 0.1])?;
-        within("friction", self.friction, [0.0, 100.0])?;
-        within("number of cells", self.cells as f64, [1.0, 200_000.0])?;
-        within("number of colliders", self.colliders.len() as f64, [0.0, MAX_COLLIDERS as f64])?;
+        self.bake_params(&document.body, FleshExtras::default())
+    }
+
+    /// What the simulation of a character is given.
+    ///
+    /// # Errors
+    /// If a number is outside its range.
+    pub fn bake_params(&self, body: &Character, extras: FleshExtras) -> Result<BakeParams, SessionError> {
+        self.check(&extras)?;
         let material = Material {
-            young: self.stiffness.unwrap_or_else(|| Self::usual_stiffness(document)),
+            young: self.stiffness.unwrap_or_else(|| Self::usual_stiffness(&body.mesh)),
             poisson: self.poisson,
             density: self.density,
         };
         material.check()?;
-        let flesh = FleshParams {
-            mode,
-            gravity: DVec3::from_array(self.gravity),
-            stiffness_damping: self.damping,
-            ..FleshParams::default()
-        };
-        flesh.check()?;
-        let floor = self.floor.or_else(|| ground_of(document));
-        let shapes = floor.map(Collider::floor).into_iter().chain(self.colliders.iter().map(collider));
-        let obstacles: Vec<Obstacle> =
-            shapes.map(|shape| Obstacle { shape, friction: self.friction }).collect();
-        obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())?;
         let simulation = SimulationParams {
-            lattice: LatticeParams { cells: self.cells, size: None },
+            lattice: LatticeParams { cells: self.cells, size: extras.cell_size },
             material,
             safe_stiffness: self.stiffness.is_none(),
             bones: BoneParams { radius: self.bone_radius, ..BoneParams::default() },
-            flesh,
-            obstacles,
-            ..SimulationParams::default()
+            flesh: self.flesh_params(&extras)?,
+            obstacles: self.obstacles(body, &extras)?,
+            source: extras.source,
+            smooth: extras.smooth,
+            softness: extras.softness,
+            stiffer: extras.stiffer,
+            paint: extras.paint,
+            pins: extras.pins,
         };
-        Ok(BakeParams { simulation, max_step: self.step, ..BakeParams::default() })
+        let FleshExtras { adaptive, looped, settle, .. } = extras;
+        Ok(BakeParams { simulation, adaptive, max_step: self.step, looped, settle })
+    }
+
+    fn check(&self, extras: &FleshExtras) -> Result<(), SessionError> {
+        within("thickness of bones", self.bone_radius, BONE_RADIUS)?;
+        within("longest step", self.step, FLESH_STEP_SECS)?;
+        within("friction", self.friction, FRICTION)?;
+        within("softness", extras.softness, SOFTNESS)?;
+        within("number of cells", self.cells as f64, FLESH_CELLS)?;
+        within("number of colliders", self.colliders.len() as f64, [0.0, MAX_COLLIDERS as f64])?;
+        Ok(())
+    }
+
+    fn flesh_params(&self, extras: &FleshExtras) -> Result<FleshParams, SessionError> {
+        let names = Mode::ALL.map(Mode::name).into_iter();
+        let mode = Mode::from_name(&self.mode)
+            .ok_or_else(|| SessionError::absent("mode of flesh", &self.mode, names))?;
+        let flesh = FleshParams {
+            mode,
+            element: extras.element,
+            gravity: DVec3::from_array(self.gravity),
+            stiffness_damping: self.damping,
+            tolerance: extras.tolerance,
+            ..FleshParams::default()
+        };
+        flesh.check()?;
+        Ok(flesh)
+    }
+
+    fn obstacles(&self, body: &Character, extras: &FleshExtras) -> Result<Vec<Obstacle>, SessionError> {
+        let ground = || if extras.lets_fall() { ground_of(body) } else { None };
+        let floor = self.floor.or_else(ground);
+        let shapes = floor.map(Collider::floor).into_iter().chain(self.colliders.iter().map(collider));
+        let own = shapes.map(|shape| Obstacle { shape, friction: self.friction });
+        let obstacles: Vec<Obstacle> = own.chain(extras.obstacles.iter().cloned()).collect();
+        obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())?;
+        Ok(obstacles)
     }
 
     pub(crate) fn scale(&mut self, factor: f64) {
@@ -137,9 +225,9 @@ impl FleshSettings {
 }
 
 /// A body without bones would fall for ever: it rests on the ground below it.
-fn ground_of(document: &Document) -> Option<f64> {
-    let is_hung = document.body.skin.is_some() && document.body.rig.is_some();
-    (!is_hung).then(|| document.mesh().bounds()[0].y)
+fn ground_of(body: &Character) -> Option<f64> {
+    let is_hung = body.skin.is_some() && body.rig.is_some();
+    (!is_hung).then(|| body.mesh.bounds()[0].y)
 }
 
 fn collider(data: &ColliderData) -> Collider {

@@ -1,12 +1,16 @@
 //! Flesh as part of a document: undone, kept, baked, run live.
 
 use crate::{
-    Command, Display, Document, FleshBake, FleshChange, FleshSettings, History, JointData, LiveFlesh,
-    MotionStack, SessionError, bake_flesh, grow_sample, posed_joints, read_project, turned_pose,
+    Command, Display, Document, FleshBake, FleshChange, FleshExtras, FleshSettings, History, JointData,
+    LiveFlesh, MotionStack, SessionError, bake_flesh, grow_sample, posed_joints, read_project, turned_pose,
     write_project,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::{Character, Warnings, sample::Sample};
+use sinew_flesh::{Collider, Obstacle};
+use sinew_geom::{
+    Character, Warnings,
+    sample::{Sample, build_character},
+};
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 fn go_on(_: f64) -> ControlFlow<()> {
@@ -281,7 +285,7 @@ fn scaling_and_mending_take_the_flesh_along() {
     let twice = Command::Scale { factor: 2.0 }.apply(&document).unwrap();
     assert_eq!(twice.flesh.settings.floor, Some(1.0));
     assert_eq!(twice.flesh.joints[1].position, [0.0, 2.0, 0.0]);
-    let usual = FleshSettings::usual_stiffness;
+    let usual = |document: &Document| FleshSettings::usual_stiffness(document.mesh());
     assert!((usual(&twice) / usual(&document) - 2.0).abs() < 1e-9);
     let repaired = Command::Repair {}.apply(&document).unwrap();
     let paint: &Arc<Vec<f32>> = repaired.flesh.paint.as_ref().unwrap();
@@ -377,4 +381,31 @@ fn muscles_are_placed_fitted_saved_and_baked() {
     assert!((two.reach / one.reach - 2.0).abs() < 1e-9);
     let far = |p: [f64; 3], q: [f64; 3]| (DVec3::from_array(p) * 2.0).distance(DVec3::from_array(q));
     assert!(far(one.center.unwrap(), two.center.unwrap()) < 1e-9);
+}
+
+/// What keeps a body without bones from falling for ever: the ground below it, unless something else does.
+#[test]
+fn a_body_without_bones_rests_on_the_ground_unless_something_else_holds_it() {
+    let mesh = build_character(Sample::Bar, 1_000).unwrap().mesh;
+    let low = mesh.bounds()[0].y;
+    let body = Character { mesh, ..Character::default() };
+    let floors = |settings: &FleshSettings, extras: FleshExtras| {
+        let params = settings.bake_params(&body, extras).unwrap();
+        params.simulation.obstacles.into_iter().map(|obstacle| obstacle.shape).collect::<Vec<_>>()
+    };
+    let settings = FleshSettings::default();
+    assert_eq!(floors(&settings, FleshExtras::default()), [Collider::floor(low)]);
+    let given = FleshSettings { floor: Some(-9.0), ..FleshSettings::default() };
+    assert_eq!(floors(&given, FleshExtras::default()), [Collider::floor(-9.0)]);
+    let ball = Collider::Sphere { center: glam::DVec3::ZERO, radius: 1.0 };
+    let beside = FleshExtras {
+        obstacles: vec![Obstacle { shape: ball.clone(), friction: 0.5 }],
+        ..FleshExtras::default()
+    };
+    assert_eq!(floors(&settings, beside), [ball]);
+    assert!(floors(&settings, FleshExtras { on_handles: true, ..FleshExtras::default() }).is_empty());
+    let soft = FleshExtras { softness: 1e3, ..FleshExtras::default() };
+    assert!(settings.bake_params(&body, soft).is_err());
+    let slow = FleshSettings { step: 1.5, ..FleshSettings::default() };
+    assert!(slow.bake_params(&body, FleshExtras::default()).is_err());
 }

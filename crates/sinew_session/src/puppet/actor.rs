@@ -1,6 +1,6 @@
 //! The actor: a body over time, from whatever holds one.
 
-use crate::SessionError;
+use crate::{DEFAULT_FPS, SessionError, limits::MAX_RECORDED_FRAMES};
 use glam::{DQuat, DVec3};
 use sinew_formats::{Content, read_any_within};
 use sinew_geom::{BodyLayout, Character, Clip, Rig, Warnings, body_map::BodyMap};
@@ -54,12 +54,8 @@ impl Actor {
     }
 }
 
-/// Frames per second of clips that do not say.
-const FPS: f64 = 30.0;
 /// Cosine of the angle within which a body stands along an axis.
 const CLEARLY_UP: f64 = 0.85;
-/// Maximum number of frames; longer recordings are taken for a mistake.
-const MAX_FRAMES: f64 = 1e6;
 const REMEDY: &str = "give a Kinect or landmark recording, a BVH file or an animated GLB of a person";
 
 /// Read the body in a file: a recording, a motion of a skeleton, or a clip of a character, by name if it has several.
@@ -79,7 +75,8 @@ pub fn read_actor(
             let frames = BodyPose::from_recording(&recording).map_err(|error| unusable(error.to_string()))?;
             let n = frames.len();
             let secs = frames.last().map_or(0.0, |(time, _)| *time);
-            let fps = if n > 1 && secs > 0.0 { ((n - 1) as f64 / secs).round().max(1.0) } else { FPS };
+            let fps =
+                if n > 1 && secs > 0.0 { ((n - 1) as f64 / secs).round().max(1.0) } else { DEFAULT_FPS };
             let source = match recording.layout {
                 BodyLayout::Kinect20 => ActorSource::TRACKED,
                 _ => ActorSource::LANDMARKS,
@@ -94,7 +91,7 @@ pub fn read_actor(
             let character = content
                 .into_character()
                 .ok_or_else(|| unusable("a folder of frames holds no body".into()))?;
-            from_character(&character, clip, FPS).map_err(unusable)?
+            from_character(&character, clip, DEFAULT_FPS).map_err(unusable)?
         }
     };
     match actor.frames.is_empty() {
@@ -143,8 +140,8 @@ fn up_of(frames: &[(f64, BodyPose)]) -> DVec3 {
 
 fn sample(rig: &Rig, clip: &Clip, body: &RigBody, fps: f64) -> Result<Vec<(f64, BodyPose)>, String> {
     let n = (f64::from(clip.duration_secs()) * fps).round() + 1.0;
-    if n > MAX_FRAMES {
-        return Err(format!("{n} frames are more than {MAX_FRAMES}"));
+    if n > MAX_RECORDED_FRAMES as f64 {
+        return Err(format!("{n} frames are more than {MAX_RECORDED_FRAMES}"));
     }
     let mut world = Vec::new();
     let mut frame = |k: usize| {

@@ -1,15 +1,13 @@
 //! A demonstration of our own: an actor grown by this code, and what its poses mean for the samples.
 
 use super::{Actor, ActorSource, Pair, PuppetData};
-use crate::{Document, SessionError, draw_thumbnail};
+use crate::{DEFAULT_FPS, Document, SessionError, draw_thumbnail};
 use glam::{DQuat, DVec3};
 use sinew_formats::pairs::{PairTarget, PosePair};
 use sinew_geom::{Pose, Rig, Transform, sample::Sample};
 use sinew_puppet::{BodyPose, CanonicalPose};
 use std::{f64::consts::TAU, sync::Arc};
 
-/// Frames per second of the actor.
-const FPS: f64 = 30.0;
 /// Seconds of each thing it does.
 const SCENE: f64 = 3.0;
 
@@ -103,16 +101,16 @@ fn scene(number: usize, secs: f64) -> Gesture {
 
 /// A body that walks and runs in place, waves, swings an arm, crouches, twists, leans and raises both arms.
 pub fn demo_actor() -> Actor {
-    let n = (8.0 * SCENE * FPS) as usize;
+    let n = (8.0 * SCENE * DEFAULT_FPS) as usize;
     let frame = |k: usize| {
-        let time = k as f64 / FPS;
+        let time = k as f64 / DEFAULT_FPS;
         let (number, secs) = ((time / SCENE) as usize, time % SCENE);
         // It stands for a moment before and after each of them.
         let t = (secs.min(SCENE - secs) / 0.4).clamp(0.0, 1.0);
         let gesture = Gesture::default().lerp(&scene(number, secs), t * t * (3.0 - 2.0 * t));
         (time, gesture.body())
     };
-    Actor { frames: (0..=n).map(frame).collect(), fps: FPS, source: ActorSource::MOTION }
+    Actor { frames: (0..=n).map(frame).collect(), fps: DEFAULT_FPS, source: ActorSource::MOTION }
 }
 
 /// What a pose of the character is made of.

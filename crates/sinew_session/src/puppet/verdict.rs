@@ -5,7 +5,7 @@
 //! middle of the body; what shakes accelerates more than its source for the same amplitude.
 
 use super::{Actor, Performance};
-use crate::Document;
+use crate::{DEFAULT_FPS, Document};
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{
     Character, Clip,
@@ -227,14 +227,14 @@ fn gait_amplitude(document: &Document, joints: &[usize]) -> Option<f64> {
     let rig = document.body.rig.as_ref()?;
     let is_of = |word: &str| document.clips.iter().find(|clip| clip.name.to_lowercase().contains(word));
     let clip = GAITS.into_iter().find_map(is_of).or_else(|| document.clips.first())?;
-    let n = (clip.duration_secs() * 30.0) as usize + 1;
+    let n = (clip.duration_secs() * DEFAULT_FPS as f32) as usize + 1;
     let mut world = Vec::new();
     let mut frames = Vec::with_capacity(n);
     for k in 0..n {
-        rig.forward(&clip.sample(rig, k as f32 / 30.0), &mut world).ok()?;
+        rig.forward(&clip.sample(rig, k as f32 / DEFAULT_FPS as f32), &mut world).ok()?;
         frames.push(joints.iter().map(|&k| world[k].translation).collect());
     }
-    (n >= 2).then(|| Track { frames, secs: 1.0 / 30.0 }.amplitude())
+    (n >= 2).then(|| Track { frames, secs: 1.0 / DEFAULT_FPS }.amplitude())
 }
 
 /// A character gets as far as its actor, in heights, and stays with one who stays.

@@ -332,3 +332,31 @@ fn closed_work_is_listed_and_discarded_work_is_not() {
     assert!(!left.exists());
     std::fs::remove_dir_all(root).unwrap();
 }
+
+/// Who holds the session does not wait for the disk: the journal before is put away when it is let go of.
+#[test]
+fn a_journal_is_put_away_when_it_is_let_go_of() {
+    let root = folder("ended");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    assert!(session.begin_flush().wait());
+    let n_folders = || std::fs::read_dir(&root).unwrap().count();
+    assert_eq!(n_folders(), 1);
+    let ended = session.open(BIPED.clone(), None);
+    assert!(session.flush());
+    assert_eq!(n_folders(), 2);
+    drop(ended);
+    assert_eq!(n_folders(), 1);
+    drop(session);
+    assert_eq!(n_folders(), 0);
+    // A folder that cannot be made is reported, and made once it can be.
+    std::fs::remove_dir_all(&root).unwrap();
+    std::fs::write(&root, b"").unwrap();
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    assert!(!session.flush() && session.journal_fault().unwrap().contains("unsaved work is not kept"));
+    std::fs::remove_file(&root).unwrap();
+    session.apply(&Command::Rename { name: "kept".into() }, None).unwrap();
+    assert!(session.flush() && session.journal_fault().is_none());
+    drop(session);
+    assert_eq!(Recovery::find_all(&root).len(), 1);
+    std::fs::remove_dir_all(root).unwrap();
+}

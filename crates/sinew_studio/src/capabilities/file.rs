@@ -4,6 +4,7 @@ use super::Capability;
 use crate::{
     files::{Folder, MAX_UPLOAD},
     guard::secret,
+    locks,
     studio::Studio,
     wire::{Choices, Context, Done, ErrorFlag, JobKind, JobState, Part, Registry, Request, Snapshot, Work},
 };
@@ -274,8 +275,9 @@ impl Request for Recover {
         let is_complete = recovered.is_complete;
         studio.exchange(|session| session.take_up(recovered));
         // Only what is wholly in the journal of this session now is no longer needed.
-        let is_stored = studio.session().flush();
-        if is_complete && is_stored {
+        let flushing = studio.session().begin_flush();
+        locks::check_none_held();
+        if flushing.wait() && is_complete {
             discard(studio, &self.recovery)?;
         }
         studio.exchanged(warnings);

@@ -203,6 +203,8 @@ struct FitReport {
     keys: usize,
     full_keys: usize,
     seconds: f64,
+    /// What is wrong with it, in words.
+    warnings: Vec<String>,
 }
 
 impl Part for FitPart {
@@ -251,6 +253,7 @@ fn report(fitted: &Fitted, version: u32, current: bool) -> FitReport {
         keys: exported.keys,
         full_keys: exported.full_keys,
         seconds: fitted.seconds,
+        warnings: fitted.warnings().to_vec(),
     }
 }
 

@@ -15,8 +15,8 @@ use sinew::{
         path::{Ground, Path, plan_walk},
     },
     session::{
-        ClipFit, ClipSource, Command, Document, Event, Follow, MotionReport, SearchChange, SessionError,
-        bake as bake_motion,
+        ClipFit, ClipSource, Command, DEFAULT_FPS, Document, Event, Follow, MotionReport, SearchChange,
+        SessionError, bake as bake_motion,
     },
 };
 use std::sync::Arc;
@@ -131,7 +131,7 @@ impl Part for ClipsPart {
         let clip = |clip: &Arc<Clip>| ClipInfo {
             name: clip.name.clone(),
             duration: clip.duration_secs(),
-            fps: clip.morph_rate().unwrap_or(30.0),
+            fps: clip.morph_rate().unwrap_or(DEFAULT_FPS),
             source: document.clip_sources.get(&clip.name).copied(),
         };
         Some(ClipsState { clips: document.clips.iter().map(clip).collect() })

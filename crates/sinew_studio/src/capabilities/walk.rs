@@ -19,6 +19,8 @@ impl Capability for WalkCapability {
 /// Add a clip in which the character walks, and say what it does.
 #[derive(Debug, Deserialize, TS)]
 struct Walk {
+    /// Any of them.
+    #[ts(type = "Partial<WalkSettings>")]
     settings: WalkSettings,
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Gestures that may wait for the engine; more come only from a page that is not ours.
-const MAX_DRAGS: usize = 64;
+pub(crate) const MAX_DRAGS: usize = 64;
 
 /// What the engine has to do.
 #[derive(Debug, Default)]
@@ -66,10 +66,10 @@ impl Studio {
     }
 
     /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is dropped. The
-    /// end of a gesture is not dropped for the beginning of another.
+    /// end of a gesture always has room: without it the gesture would never become a step of history.
     pub fn leave_drag(&self, drag: Drag) {
         let mut pending = self.pending();
-        let has_room = pending.drags.len() < MAX_DRAGS;
+        let has_room = drag.end || pending.drags.len() < MAX_DRAGS;
         match pending.drags.iter_mut().find(|other| other.gesture == drag.gesture) {
             Some(other) => {
                 let step = drag.step.or_else(|| other.step.take());

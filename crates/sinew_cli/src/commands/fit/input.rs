@@ -1,15 +1,12 @@
 //! What can be fitted: folders of frames, and animations of glTF files.
 
-use crate::commands::{
-    input::read_over,
-    output::{count_frames, find_clip},
-};
+use crate::commands::{input::read_over, output::find_clip};
 use anyhow::{Context, bail, ensure};
 use glam::DVec3;
 use sinew::{
     formats::{Content, SequenceFolder, alembic, gltf},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
-    session::DEFAULT_FPS,
+    session::{DEFAULT_FPS, count_frames},
     skin::{FrameSource, SkinError},
 };
 use std::path::{Path, PathBuf};
@@ -166,7 +163,7 @@ fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> an
 /// Frames of a clip and how many there are in a second. Nothing of it may be cut off: its own rate reaches exactly to its
 /// end, a given one, which is kept, to the first frame after it.
 fn frames_of(clip: &Clip, fps: Option<f64>) -> anyhow::Result<(usize, f64)> {
-    let n_frames = count_frames(clip, fps.unwrap_or_else(|| clip.joint_rate()))?;
+    let n_frames = count_frames(Some(clip), fps.unwrap_or_else(|| clip.joint_rate()))?;
     let seconds = f64::from(clip.duration_secs());
     let last = (n_frames - 1) as f64;
     Ok(match fps {

@@ -2,10 +2,11 @@
 
 use super::{FitArgs, Times};
 use crate::console::{Console, Progress};
-use sinew::session::MAX_FITTED_BONES;
+use sinew::geom::Mesh;
+use sinew::session::{FitGoal, fit_to_goal};
 use sinew::skin::{
-    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStage, FitStatus, Grouping, LsqrParams,
-    Merge, Placement, Queue, SkinError, SkinFit, SkinFitter, ThesisParams, TransformSolver,
+    Blending, DecimateParams, EigenSkin, FitParams, FitStage, FitStatus, Grouping, LsqrParams, Merge,
+    Placement, Queue, SkinError, SkinFit, SkinFitter, ThesisParams, TransformSolver,
 };
 use std::{
     ops::ControlFlow,
@@ -34,12 +35,6 @@ fn bones(args: &FitArgs) -> usize {
 fn influences(args: &FitArgs) -> usize {
     let most = args.engine.map_or(usize::MAX, |engine| engine.limits().influences);
     args.influences.map_or(FitParams::default().influences.min(most), usize::from)
-}
-
-/// Maximum number of bones of a skin with this number of joints, one of which is the root: bones that scale and shear take two each.
-pub fn most_bones(kind: BoneKind, joints: usize) -> usize {
-    let joints_each = if kind == BoneKind::Affine { 2 } else { 1 };
-    joints.saturating_sub(1) / joints_each
 }
 
 /// Most joints that the program of `--for` draws.
@@ -101,11 +96,11 @@ pub fn is_thesis(args: &FitArgs) -> bool {
     args.joints.is_some() || args.weights.is_some()
 }
 
-/// Do the fit that is asked for. Where no number of bones is given, it takes no more than are `affordable`.
+/// Do the fit that is asked for.
 pub fn perform(
     args: &FitArgs,
     seed: u64,
-    (fitter, affordable): (&SkinFitter, usize),
+    (fitter, mesh): (&SkinFitter, &Mesh),
     console: &Console,
     times: &mut Times,
 ) -> Result<Fitted, SkinError> {
@@ -117,30 +112,25 @@ pub fn perform(
     let params = default_params(args, seed);
     let mut n_fitted = fitter.n_vertices();
     let mut method = if is_thesis(args) { "thesis" } else { "default" };
-    let fit = match (args.error, args.decimate, is_thesis(args)) {
-        (Some(target), _, _) => {
-            let bones = most_bones(args.transforms, most_joints(args)).min(MAX_FITTED_BONES);
-            fitter.fit_to_error(target, &FitParams { bones, ..params }, &report)?
+    let fit = match (args.decimate, is_thesis(args)) {
+        (None, false) => {
+            let goal = FitGoal { bones: args.bones, error: args.error, joints: most_joints(args) };
+            fit_to_goal((fitter, mesh), &goal, &params, &report)?
         }
-        (None, Some(amount), false) => {
+        (Some(amount), false) => {
             let small = fitter.decimate(&decimate_params(args, amount))?;
             times.lap("decimate");
             (n_fitted, method) = (small.n_vertices(), "default, decimated");
             fitter.fit_decimated(&params, &small, &report)?
         }
-        (None, None, false) if args.bones.is_none() => {
-            let bones = params.bones.min(affordable);
-            fitter.fit_to_look(affordable, &FitParams { bones, ..params }, &report)?
-        }
-        (None, None, false) => fitter.fit(&params, &report)?,
-        (None, Some(amount), true) => {
+        (Some(amount), true) => {
             method = "thesis, decimated";
             let decimate = decimate_params(args, amount);
             let (fit, left) = fitter.fit_thesis_decimated(&thesis_params(args, seed), &decimate, &report)?;
             n_fitted = left;
             fit
         }
-        (None, None, true) => fitter.fit_thesis(&thesis_params(args, seed), &report)?,
+        (None, true) => fitter.fit_thesis(&thesis_params(args, seed), &report)?,
     };
     times.lap("fit");
     if let Some(placed) = placed.into_inner().ok().flatten() {
@@ -178,18 +168,5 @@ fn show_progress(
         ControlFlow::Break(())
     } else {
         ControlFlow::Continue(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bones_leave_room_for_the_root_and_for_second_joints() {
-        assert_eq!(most_bones(BoneKind::Rigid, 256), 255);
-        assert_eq!(most_bones(BoneKind::Affine, 256), 127);
-        assert!(2 * most_bones(BoneKind::Affine, 256) < 256);
-        assert!(most_bones(BoneKind::Affine, usize::MAX) > MAX_FITTED_BONES);
     }
 }

@@ -18,18 +18,12 @@ use sinew::{
     formats::{gltf, no_side_files, write_atomic},
     geom::{Mesh, Warnings},
     session::Engine,
-    session::{SkinFile, SkinFileParams, affordable_bones, measure_character, write_skin},
+    session::{
+        FitOutcome, SkinFile, SkinFileParams, measure_character, most_bones, warn_of_frames, write_skin,
+    },
     skin::{BoneKind, SkinError, SkinErrors, SkinFitter, compute_bind_stretch, fit_streamed},
 };
 use std::{ops::Range, time::Instant};
-
-/// Joints of a skin that every program draws.
-const MOST_JOINTS: usize = 256;
-/// What shading shows: degrees that one facet of a hundred exceeds, and percent that are flipped.
-const MOST_NORMALS: f64 = 15.0;
-const MOST_FLIPPED: f64 = 0.01;
-/// Factor by which an edge of the bind pose may differ.
-const MOST_STRETCH: f64 = 4.0;
 
 pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     let seed = console.seed;
@@ -53,9 +47,7 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     }
     let fitter = read(args, &inputs, console, &mut warnings)?;
     times.lap("read");
-    let most = method::most_bones(args.transforms, method::most_joints(args).min(MOST_JOINTS));
-    let affordable = affordable_bones(inputs[0].rest(), fitter.n_frames(), most);
-    let fitted = method::perform(args, seed, (&fitter, affordable), console, &mut times)
+    let fitted = method::perform(args, seed, (&fitter, inputs[0].rest()), console, &mut times)
         .map_err(|error| with_path(error, &args.sequences[0]))?;
     let exported = export(args, &inputs, &fitted, &mut warnings)?;
     write_atomic(&args.output, &exported.bytes)?;
@@ -65,7 +57,7 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     times.lap("measure");
     warn_of_oddities(&fitter, &fitted, args, &errors, &mut warnings);
     let mut report = describe(args, inputs[0].rest(), &fitted, &exported, &errors);
-    warn_of_looks(&report, &mut warnings);
+    warn_of_looks(args, &report, &errors, &mut warnings);
     console.warn(&args.sequences[0], &warnings);
     report["seconds"] = times.to_json();
     report["warnings"] = json!(warnings.messages);
@@ -81,7 +73,7 @@ fn check_engine(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<()> {
     let Some(engine) = args.engine else { return Ok(()) };
     let (name, limits) = (engine.name(), engine.limits());
     let (bones, influences) = (args.bones.unwrap_or_default(), args.influences.unwrap_or_default());
-    let most = method::most_bones(args.transforms, limits.joints);
+    let most = most_bones(args.transforms, limits.joints);
     ensure!(
         bones <= most,
         "--bones {bones}: {name} draws {} joints of a skin with the root{}; ask for {most} bones or fewer",
@@ -266,11 +258,7 @@ fn warn_of_oddities(
     errors: &SkinErrors,
     warnings: &mut Warnings,
 ) {
-    if fitter.n_frames() == 1 {
-        warnings.push("there is only one frame, so nothing moves");
-    } else if fitter.is_still() {
-        warnings.push("all frames are identical, so nothing moves");
-    }
+    warn_of_frames(fitter).into_iter().for_each(|message| warnings.push(message));
     if fitted.fit.report.cancelled {
         warnings
             .push("the time limit was reached before the fit converged; the best result so far was written");
@@ -284,36 +272,19 @@ fn warn_of_oddities(
             errors.e_rms_diag1
         ));
     }
-    if let Some(target) = args.error.filter(|&target| errors.e_rms_diag1 > 1.02 * target) {
-        let (n, reached) = (fitted.fit.skin.n_bones, errors.e_rms_diag1);
-        warnings.push(format!("{n} bones reach {reached:.4} %, not the {target} % asked for"));
-    }
 }
 
 /// What would be seen.
-fn warn_of_looks(report: &Value, warnings: &mut Warnings) {
-    let x = |key: &str| report[key].as_f64().unwrap_or_default();
-    if x("normals_p99") > MOST_NORMALS || x("flipped") > MOST_FLIPPED {
-        warnings.push(format!(
-            "facet normals are off by {:.1}° on average, 1 % of them by more than {:.1}°, and {:.3} % of the facets are flipped; shading \
-             will show it where it is worst (--report shows where); more --bones help",
-            x("normals_mean"),
-            x("normals_p99"),
-            x("flipped")
-        ));
-    }
-    if x("bind_max") > MOST_STRETCH {
-        warnings.push(format!(
-            "the bind pose is torn: an edge differs by × {:.1}; a larger --stiffness or --keep-rest prevents it",
-            x("bind_max")
-        ));
-    }
-    let (from, to) = (x("bytes_in"), x("bytes_out"));
-    if to > from {
-        warnings.push(format!(
-            "the file has {to:.0} bytes, more than the {from:.0} of the frames: a sequence this short is not worth a skin"
-        ));
-    }
+fn warn_of_looks(args: &FitArgs, report: &Value, errors: &SkinErrors, warnings: &mut Warnings) {
+    let number = |key: &str| report[key].as_u64().unwrap_or_default() as usize;
+    let outcome = FitOutcome {
+        errors,
+        bones: number("bones"),
+        bind_max: report["bind_max"].as_f64().unwrap_or_default(),
+        bytes: [number("bytes_in"), number("bytes_out")],
+        target: args.error,
+    };
+    outcome.warnings().into_iter().for_each(|message| warnings.push(message));
 }
 
 fn describe(args: &FitArgs, rest: &Mesh, fitted: &Fitted, exported: &SkinFile, errors: &SkinErrors) -> Value {

@@ -6,8 +6,8 @@ use crate::commands::{
 };
 use clap::Args;
 use sinew::{
-    flesh::{ElementKind, Mode, Scheme},
-    session::FleshSettings,
+    flesh::{ElementKind, FleshParams, Mode, Scheme},
+    session::{FleshExtras, FleshSettings},
 };
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use std::path::PathBuf;
                   sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
 )]
 pub struct FleshArgs {
-    /// Character with a skin (glb, vrm); a mesh without bones falls freely
+    /// Character with a skin (glb, vrm); a mesh without bones falls as far as the obstacles, or rests on the ground below it
     pub character: PathBuf,
     /// Clip to read [default: the first]
     #[arg(long, value_name = "NAME")]
@@ -72,7 +72,7 @@ pub struct FleshArgs {
     #[arg(
         long,
         value_name = "FACTOR",
-        default_value_t = 1.0,
+        default_value_t = FleshExtras::default().softness,
         conflicts_with = "stiffness",
         allow_hyphen_values = true
     )]
@@ -90,10 +90,10 @@ pub struct FleshArgs {
     #[arg(long, value_name = "RHO", default_value_t = FleshSettings::default().density, allow_hyphen_values = true)]
     pub density: f64,
     /// Strain model for large deformations
-    #[arg(long, default_value = "predicted", value_parser = one_of(Mode::ALL, Mode::name))]
+    #[arg(long, default_value = FleshParams::default().mode.name(), value_parser = one_of(Mode::ALL, Mode::name))]
     pub mode: Mode,
     /// Element type; trilinear locks in bending
-    #[arg(long, default_value = "incompatible", value_parser = one_of(ElementKind::ALL, ElementKind::name))]
+    #[arg(long, default_value = FleshParams::default().element.name(), value_parser = one_of(ElementKind::ALL, ElementKind::name))]
     pub element: ElementKind,
     /// Gravity in metres per second squared, downwards
     #[arg(long, value_name = "G", default_value_t = -FleshSettings::default().gravity[1], allow_hyphen_values = true)]
@@ -115,7 +115,7 @@ pub struct FleshArgs {
     #[arg(long, value_name = "S", default_value_t = FleshSettings::default().step, allow_hyphen_values = true)]
     pub step: f64,
     /// Relative residual at which a step is solved
-    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", default_value_t = FleshExtras::default().tolerance, allow_hyphen_values = true)]
     pub tolerance: f64,
     /// Skip settling under gravity
     #[arg(long)]

@@ -19,7 +19,7 @@ use sinew::{
     },
     formats::write_atomic,
     geom::Character,
-    session,
+    session::{self, FleshSettings},
 };
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub enum MuscleCommand {
 #[derive(Args)]
 pub struct BodyArgs {
     /// Approximate number of cells
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = FleshSettings::default().cells)]
     pub cells: usize,
     /// Side of the cells in metres, instead of their number
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
@@ -65,7 +65,7 @@ pub struct BodyArgs {
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
     /// Gravity in metres per second squared, downwards
-    #[arg(long, value_name = "G", default_value_t = 9.81, allow_hyphen_values = true)]
+    #[arg(long, value_name = "G", default_value_t = -FleshSettings::default().gravity[1], allow_hyphen_values = true)]
     pub gravity: f64,
 }
 
@@ -106,8 +106,7 @@ pub fn body_params(
     set: Option<&MuscleSet>,
 ) -> anyhow::Result<SimulationParams> {
     ensure!(args.gravity.is_finite(), "--gravity must be finite");
-    let [low, high] = character.mesh.bounds();
-    let usual = Material::of_size((high - low).max_element());
+    let usual = || FleshSettings::usual_stiffness(&character.mesh);
     let (size, source) = match set.and_then(MuscleSet::lattice).filter(|_| args.cell_size.is_none()) {
         Some((size, source)) => (Some(size), source),
         None => (args.cell_size, LatticeSource::Cubes),
@@ -115,7 +114,7 @@ pub fn body_params(
     Ok(SimulationParams {
         lattice: LatticeParams { cells: args.cells, size },
         source,
-        material: Material { young: args.stiffness.unwrap_or(usual.young), ..usual },
+        material: Material { young: args.stiffness.unwrap_or_else(usual), ..Material::default() },
         flesh: FleshParams { gravity: DVec3::new(0.0, -args.gravity, 0.0), ..FleshParams::default() },
         ..SimulationParams::default()
     })

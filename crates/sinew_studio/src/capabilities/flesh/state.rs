@@ -55,7 +55,7 @@ impl Part for FleshPart {
         let data = &document.flesh;
         let flesh = FleshInfo {
             settings: data.settings.clone(),
-            usual_stiffness: FleshSettings::usual_stiffness(document),
+            usual_stiffness: FleshSettings::usual_stiffness(document.mesh()),
             modes: Mode::ALL.map(Mode::name).to_vec(),
             painted: data.paint.is_some(),
             own_skeleton: document.body.skin.is_some() && !data.bound,

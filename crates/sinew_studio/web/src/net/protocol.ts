@@ -294,6 +294,8 @@ export type Fit = {
   keys: number;
   full_keys: number;
   seconds: number;
+  /** What is wrong with it, in words. */
+  warnings: Array<string>;
 };
 
 /** How a fit ended. */
@@ -310,8 +312,8 @@ export type FitSettings = {
   fps: number | null;
   /** Whether the pose of the handles is the shape that moves. */
   reshaped: boolean;
-  /** Number of bones. */
-  bones: number;
+  /** Number of bones; if absent, as many as the surface needs and a file smaller than the frames has room for. */
+  bones: number | null;
   /** If given, as few bones as bring `E_RMS_diag1` down to so many percent, instead of a number of them. */
   error: number | null;
   /** Most bones per vertex. */
@@ -815,6 +817,21 @@ export type Recovery = {
   closed: boolean;
 };
 
+/** What copying angles alone would give. */
+export type RefitCopied = { slide_cm_s: number, penetration_cm: number, };
+
+/** The ground of a refitted clip. */
+export type RefitGround = {
+  /** Null if the clip's is not level or nobody stands. */
+  clip_height_cm: number | null;
+  height_cm: number | null;
+  origin: [number, number];
+  heading_deg: number;
+};
+
+/** When a hand supports the body: first and last frames. */
+export type RefitHand = { hand: string, frames: [number, number], };
+
 /** What a user can choose about refitting a clip. */
 export type RefitSettings = {
   /** The clip, by name. */
@@ -833,21 +850,51 @@ export type RefitSettings = {
   arms: number;
 };
 
+/** When a foot stands: first and last frames. */
+export type RefitStance = {
+  /** Which leg. */
+  foot: number;
+  frames: [number, number];
+  heel: [number, number] | null;
+  ball: [number, number] | null;
+};
+
 /** How a refit became, for showing. */
 export type Refitted = {
   frames: number;
   fps: number;
   slide_cm_s: number;
   drift_cm: number;
+  /** Mean distance of planted feet from the ground. */
+  height_error_cm: number;
   penetration_cm: number;
   jerk_ratio: number;
+  /** How much further a joint moves in a frame than in the clip, at worst. */
+  jump_cm: number;
+  /** How deep the surface is in the ground, beyond the clip's own. */
+  surface_depth_cm: number;
+  /** How far limbs point elsewhere than the clip's on average; null where bodies cannot be compared. */
+  direction_deg: number | null;
+  /** How much the feet of the clip slide. */
+  clip_slide_cm_s: number;
   limit_violations: number;
+  /** Rules that do not hold. */
+  broken_rules: number;
   rule_violation_cm: number;
   /** By how much a limit of speed or acceleration is exceeded at worst. */
   limit_excess_percent: number;
+  rounds: number;
+  /** Length of the legs relative to those of the clip. */
+  scale: number;
+  /** Frames at which the clip jumps and was cut. */
+  cuts: Array<number>;
+  contacts: Array<RefitStance>;
+  hands: Array<RefitHand>;
+  ground: RefitGround;
   /** What copying angles alone would give. */
-  copied_slide_cm_s: number;
-  copied_penetration_cm: number;
+  copied: RefitCopied;
+  /** Why the result should not be used; empty with rules, which may ask for what the clip does not do. */
+  damage: Array<string>;
   warnings: Array<string>;
 };
 
@@ -1136,21 +1183,34 @@ export type WalkSettings = {
   ground: Ground | null;
   /** Whether it stays on the spot. */
   in_place: boolean;
+  /** Frames per second. */
+  fps: number;
+  /** Metres per unit of the character; guessed from its size if absent. */
+  unit: number | null;
 };
 
 /** What a gait does, for showing. */
 export type Walked = {
   gait: string;
+  /** What the body was taken for. */
+  body: string;
   legs: number;
   speed: number;
   stride: number;
   stride_seconds: number;
+  /** Height of the hips in metres. */
+  leg: number;
+  /** Of all feet, at worst. */
   slide_cm_s: number;
   lift_cm: number;
   sink_cm: number;
+  feet: Array<WalkedFoot>;
   /** What is wrong with it, in words. */
   faults: Array<string>;
 };
+
+/** What a foot does while it stands and while it is lifted. */
+export type WalkedFoot = { joint: string, slide_cm_s: number, lift_cm: number, };
 
 /** The path of a body. */
 export type Way = {
@@ -1241,7 +1301,10 @@ frame: number, })
 })
   | ({ type: 'pick_ground' } & { view: ViewMatrix, at: [number, number], })
   | ({ type: 'format_rules' } & { text: string, })
-  | ({ type: 'walk' } & { settings: WalkSettings, })
+  | ({ type: 'walk' } & {
+  /** Any of them. */
+  settings: Partial<WalkSettings>;
+})
   | ({ type: 'contacts' } & { clip: string, })
   | ({ type: 'fit' } & {
   /** Any of them. */

@@ -44,13 +44,18 @@ function settingsSection(): View {
         'Goal',
         fitParams().aim,
         [
+          {
+            value: 'automatic',
+            label: 'Automatic',
+            tip: 'As many bones as shading needs and a file smaller than the frames has room for',
+          },
           { value: 'bones', label: 'Bones', tip: 'The smallest error with this many bones' },
           { value: 'error', label: 'Error', tip: 'The fewest bones for this error' },
         ],
         (aim) => set({ aim }),
       ),
     ),
-    fitParams().aim === 'bones' ? row('Bones', ...both('bones', 'Bones', [1, 200, 1000])) : errorRow(),
+    ...goalRow(),
     row('Influences', ...both('influences', 'Bones per vertex', [1, 8, 8])),
     row(
       'Bones can',
@@ -100,6 +105,12 @@ function emptySection(): View {
       button('fit-sample', 'Sample…', () => perform('new')),
     ),
   );
+}
+
+function goalRow(): View[] {
+  const { aim } = fitParams();
+  if (aim === 'automatic') return [];
+  return [aim === 'bones' ? row('Bones', ...both('bones', 'Bones', [1, 200, 1000])) : errorRow()];
 }
 
 function errorRow(): View {

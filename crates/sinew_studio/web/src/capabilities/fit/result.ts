@@ -60,6 +60,7 @@ function numbers(fit: Fit): View[] {
     line('Size', size, 'size', 'Of the GLB file, and of the positions of all frames'),
     line('Time', `${fit.seconds.toFixed(1)} s, ${fit.rounds} rounds`, 'time'),
     ...(fit.stopped ? [note('Stopped: the best result so far. “Fit again” continues from here.', 'fit-stopped')] : []),
+    ...fit.warnings.map((text) => h('p.note.missed', { key: text, 'data-testid': 'fit-warning' }, text)),
   ];
 }
 

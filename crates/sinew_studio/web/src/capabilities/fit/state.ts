@@ -74,25 +74,31 @@ class FitView extends Emitter<{ change: null }> {
 
 export const fitView = new FitView();
 
-/** Settings of the next fit: a number of bones, or an error. */
-interface FitParams extends Pick<FitSettings, 'clips' | 'bones' | 'influences' | 'rigid' | 'correct_rest' | 'flat'> {
-  aim: 'bones' | 'error';
+/** Settings of the next fit: as many bones as it takes, a number of them, or an error. */
+interface FitParams extends Pick<FitSettings, 'clips' | 'influences' | 'rigid' | 'correct_rest' | 'flat'> {
+  aim: 'automatic' | 'bones' | 'error';
+  bones: number;
   error: number;
 }
+
+/** Where the slider of bones begins. */
+const FIRST_BONES = 50;
 
 /** What the user chose; everything else is as the server has it. */
 export const chosenFit: Partial<FitParams> = {};
 
 export function fitParams(): FitParams {
-  const { clips, bones, influences, rigid, correct_rest, flat } = store.welcome!.fit_defaults;
-  return { clips, bones, influences, rigid, correct_rest, flat, aim: 'bones', error: 0.1, ...chosenFit };
+  const { clips, influences, rigid, correct_rest, flat } = store.welcome!.fit_defaults;
+  const bones = store.doc?.fit?.bones ?? FIRST_BONES;
+  return { clips, bones, influences, rigid, correct_rest, flat, aim: 'automatic', error: 0.1, ...chosenFit };
 }
 
 /** Settings of a fit, or of an export through it. */
 export function fitSettings(): Partial<FitSettings> {
-  const { aim, bones, error, influences, rigid, correct_rest, flat, ...rest } = fitParams();
+  const { aim, influences, rigid, correct_rest, flat, ...rest } = fitParams();
+  const [bones, error] = [aim === 'bones' ? rest.bones : null, aim === 'error' ? rest.error : null];
   const clips = rest.clips.filter((name) => store.doc?.clips.some((clip) => clip.name === name));
-  return { clips, bones, error: aim === 'error' ? error : null, influences, rigid, correct_rest, flat };
+  return { clips, bones, error, influences, rigid, correct_rest, flat };
 }
 
 /** The fit in progress. */

@@ -176,7 +176,7 @@ function numbers(done: Refitted): View[] {
       h('strong', null, value),
       h('span.dim', null, beside),
     );
-  const { copied_slide_cm_s: slide, copied_penetration_cm: depth } = done;
+  const { slide_cm_s: slide, penetration_cm: depth } = done.copied;
   return [
     line('slide', 'Foot sliding', `${done.slide_cm_s.toFixed(2)} cm/s`, `copying angles: ${slide.toFixed(1)}`),
     line('depth', 'Ground penetration', `${done.penetration_cm.toFixed(2)} cm`, `copying angles: ${depth.toFixed(1)}`),
@@ -188,6 +188,7 @@ function numbers(done: Refitted): View[] {
     ...(done.limit_excess_percent > 0
       ? [line('limits', 'Worst limit', `${done.limit_excess_percent.toFixed(1)} %`, 'exceeded')]
       : []),
+    ...done.damage.map((text) => h('p.note.missed', { key: text }, text)),
     ...done.warnings.map((text) => note(text)),
   ];
 }

@@ -41,8 +41,9 @@ const chosen = new Chosen();
 
 async function add(player: Player): Promise<void> {
   if (!store.doc) return;
-  const settings: WalkSettings = {
-    clip: freeCopy(store.doc.clips, chosen.gait || 'walk'),
+  const clip = freeCopy(store.doc.clips, chosen.gait || 'walk');
+  const settings: Partial<WalkSettings> = {
+    clip,
     gait: chosen.gait || null,
     speed: chosen.speed > 0 ? chosen.speed : null,
     line: chosen.distance > 0 ? [[0, chosen.distance]] : [],
@@ -54,7 +55,7 @@ async function add(player: Player): Promise<void> {
   const legs = `${made.gait} on ${made.legs} legs at ${made.speed.toFixed(2)} m/s`;
   const feet = `feet slide ${made.slide_cm_s.toFixed(1)} cm/s at most and are lifted ${made.lift_cm.toFixed(1)} cm`;
   chosen.set({ report: { text: `${legs}; ${feet}.`, faults: made.faults } });
-  playNew(player, settings.clip);
+  playNew(player, clip);
 }
 
 function WalkPanel({ context: { player } }: { context: Context }): View {
