@@ -220,6 +220,42 @@ fn every_loss_of_a_damaged_journal_is_reported() {
     std::fs::remove_dir_all(root).unwrap();
 }
 
+/// What the journal begins with is as much part of the work as its lines.
+#[test]
+fn a_damaged_base_is_reported_and_the_file_saved_last_is_named() {
+    let root = folder("bases");
+    let saved = root.with_extension("saved.sinew.glb");
+    let mut session = Session::new(small(), None, Some(root.clone()));
+    session.apply(&handle(0, 0), None).unwrap();
+    session.save(&saved, &mut Warnings::default()).unwrap();
+    session.apply(&handle(1, 0), None).unwrap();
+    assert!(session.flush());
+    drop(session);
+    let of = std::fs::read_dir(&root).unwrap().next().unwrap().unwrap().path();
+    let is_base = |path: &PathBuf| path.to_string_lossy().ends_with(".sinew.glb");
+    let base = std::fs::read_dir(&of).unwrap().map(|entry| entry.unwrap().path()).find(is_base).unwrap();
+    let whole = std::fs::read(&base).unwrap();
+    let recover = || {
+        let mut warnings = Warnings::default();
+        let recovered = Recovery::find_all(&root)[0].recover(&mut warnings);
+        recovered.map(|recovered| (recovered.is_complete, warnings.messages))
+    };
+    assert_eq!(recover().unwrap(), (true, Vec::new()));
+    // A bit of a coordinate, which no reader could notice.
+    let mut changed = whole.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    std::fs::write(&base, changed).unwrap();
+    let (is_complete, said) = recover().unwrap();
+    assert!(!is_complete && said[0].contains("changed on the disk"), "{said:?}");
+    std::fs::write(&base, &whole[..whole.len() / 2]).unwrap();
+    let said = recover().unwrap_err().to_string();
+    assert!(said.contains("saved.sinew.glb was saved last") && said.contains("open that file"), "{said}");
+    std::fs::remove_file(&base).unwrap();
+    assert!(recover().unwrap_err().to_string().contains("was saved last"));
+    std::fs::remove_dir_all(root).unwrap();
+    std::fs::remove_file(saved).unwrap();
+}
+
 /// Cut off between two lines: it cannot be known that there was more.
 fn is_cut(damaged: &[u8], text: &[u8]) -> bool {
     text.starts_with(damaged) && damaged.ends_with(b"\n")

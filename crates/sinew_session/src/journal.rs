@@ -7,7 +7,7 @@
 
 use crate::{
     Command, Document, SessionError,
-    record::{Entry, Place, write_line},
+    record::{Entry, Place, sum_of, write_line},
     write_project,
 };
 use sinew_formats::{FormatError, write_atomic};
@@ -337,7 +337,8 @@ impl Writer {
         let (name, path, is_dirty) = (self.base.name.clone(), self.path.clone(), self.is_dirty);
         (self.n_lines, self.n_steps, self.reach) = (0, 0, [0, 0]);
         let mut head = Vec::new();
-        self.write_line(&Entry::Opened { base, name, path, is_dirty }, &mut head)?;
+        let sum = Some(sum_of(&bytes));
+        self.write_line(&Entry::Opened { base, name, path, is_dirty, sum }, &mut head)?;
         let lines = folder.join(LINES);
         write_atomic(&lines, &head)?;
         let file = OpenOptions::new().append(true).open(&lines).map_err(|error| self.fail(LINES, error))?;

@@ -13,8 +13,15 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Entry {
-    /// The first line: which file the lines go on from, and what the user knows the document as.
-    Opened { base: String, name: String, path: Option<PathBuf>, is_dirty: bool },
+    /// The first line: which file the lines go on from with its checksum, and what the user knows the document as.
+    Opened {
+        base: String,
+        name: String,
+        path: Option<PathBuf>,
+        is_dirty: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sum: Option<String>,
+    },
     /// A step; `merged` if it took the place of the one before.
     Done { merged: bool, command: Command },
     /// Another step became the present one, so many back or forward.
@@ -111,6 +118,11 @@ fn checked(line: &[u8]) -> Option<(Place, &[u8])> {
     let (generation, at, step) = (number()?, number()?, number()?);
     let place = Place { generation: generation.try_into().ok()?, number: at.try_into().ok()?, step };
     Some((place, words.next()?))
+}
+
+/// Checksum of a base, as its journal states it.
+pub(crate) fn sum_of(bytes: &[u8]) -> String {
+    format!("{:016x}", checksum(bytes))
 }
 
 /// FNV-1a with 64 bits. Each byte is mixed in by a bijection, so that no change of a single byte goes unnoticed.

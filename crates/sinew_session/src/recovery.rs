@@ -4,7 +4,7 @@ use crate::{
     Display, Document, History, SessionError, Stage, draw_thumbnail,
     journal::{CLOSED, DISCARDED, LINES, LOCK, base_name, remove_folder},
     read_project,
-    record::{Entry, Line, Place, read_lines},
+    record::{Entry, Line, Place, read_lines, sum_of},
 };
 use sinew_formats::{FormatError, remove_abandoned};
 use sinew_geom::Warnings;
@@ -149,8 +149,15 @@ impl Recovery {
             remedy: "discard it",
         })?;
         let base = self.folder.join(base);
-        let document: Document = read_project(&read(base.clone())?, &base, warnings)?;
+        let bytes = read(base.clone()).map_err(|error| self.without_base(error.into()))?;
+        let document = read_project(&bytes, &base, warnings).map_err(|error| self.without_base(error))?;
         let mut replay = Replay { history: History::new(document), n_lines: 0, losses: Vec::new() };
+        if let Some(Entry::Opened { sum: Some(sum), .. }) = lines.first().and_then(Line::entry)
+            && *sum != sum_of(&bytes)
+        {
+            let what = "the file that the journal begins with was changed on the disk; look at the whole model before you save it";
+            replay.losses.push(what.into());
+        }
         if lines.is_empty() {
             replay.losses.push("the journal is empty; what was done since it began is lost".into());
         }
@@ -166,6 +173,17 @@ impl Recovery {
             warnings.push(format!("{n_more} more places of the journal could not be replayed"));
         }
         Ok(Recovered { history: replay.history, path: self.path.clone(), is_complete })
+    }
+
+    /// Why nothing can be done again, and what is left.
+    fn without_base(&self, error: SessionError) -> SessionError {
+        let saved = self.path.as_ref().filter(|path| path.is_file());
+        let left = saved.map_or_else(String::new, |path| format!("; {} was saved last", path.display()));
+        SessionError::Unusable {
+            path: self.folder.clone(),
+            cause: format!("what its journal begins with cannot be read ({error}){left}"),
+            remedy: if saved.is_some() { "open that file" } else { "discard it" },
+        }
     }
 
     /// Do away with it: it is not offered again.

@@ -65,6 +65,8 @@ pub struct WalkNumbers {
     pub slide_cm_s: f64,
     pub lift_cm: f64,
     pub sink_cm: f64,
+    /// The same in per cent of the height of the body.
+    pub sink_percent: f64,
     pub feet: Vec<FootNumbers>,
     /// What is wrong with it, in words.
     pub faults: Vec<String>,
@@ -100,6 +102,7 @@ impl WalkNumbers {
             slide_cm_s: 100.0 * slide,
             lift_cm: 100.0 * lift,
             sink_cm: 100.0 * report.sink,
+            sink_percent: 100.0 * report.sink / report.height.max(1e-9),
             feet: report.feet.iter().map(foot).collect(),
             faults: report.faults(),
         }

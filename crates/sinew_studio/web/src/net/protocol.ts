@@ -1204,6 +1204,8 @@ export type Walked = {
   slide_cm_s: number;
   lift_cm: number;
   sink_cm: number;
+  /** The same in per cent of the height of the body. */
+  sink_percent: number;
   feet: Array<WalkedFoot>;
   /** What is wrong with it, in words. */
   faults: Array<string>;
