@@ -1,7 +1,7 @@
 //! Unsaved work of a session that ended without saying so.
 
 use crate::{
-    Display, Document, History, SessionError, Stage, draw_thumbnail,
+    Display, History, SessionError, Stage, draw_thumbnail,
     journal::{CLOSED, DISCARDED, LINES, LOCK, base_name, remove_folder},
     read_project,
     record::{Entry, Line, Place, read_lines, sum_of},
