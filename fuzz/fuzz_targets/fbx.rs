@@ -21,7 +21,8 @@ fuzz_target!(|bytes: &[u8]| {
         let options = GlbOptions::default();
         let written = write_glb_hosted(file.host.as_deref(), &file.character, &options, warnings);
         let written = written.expect("what was read is written");
-        let again = read_gltf(&written, &no_side_files, "again.glb", warnings).expect("a written GLB is read");
+        let again =
+            read_gltf(&written, &no_side_files, "again.glb", warnings).expect("a written GLB is read");
         assert_eq!(again.character.mesh, file.character.mesh);
     }
 });

@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let ground = file.ground.unwrap_or_else(Ground::default);
     let _ = ground.height(0.3, -0.7);
-    if let Some((walk, _)) = file.walk {
+    if let Some(walk) = file.walk.map(|walk| walk.build(1.7)) {
         // A walk of as many steps as there are bytes to hold it is a mistake that the command line refuses later.
         let length: f64 = walk.line.windows(2).map(|p| (p[1][0] - p[0][0]).hypot(p[1][1] - p[0][1])).sum();
         if length / walk.stride < 1e3 {

@@ -2,18 +2,17 @@
 
 use super::{Folder, SINEW};
 use serde_json::{Value, json};
-use std::{
-    os::unix::fs::PermissionsExt,
-    process::{Command, Output},
-};
+use std::process::{Command, Output};
 
-/// A copy of `sinew` in a folder of its own, with a bench that runs `script` beside it.
+/// A copy of `sinew` in a folder of its own, with a bench that runs `script` beside it. Another process makes them: what this one has open
+/// for writing, a process that another test starts at that moment has open too, and a program that is being written cannot be run.
 fn bench(folder: &Folder, script: Option<&str>, args: &[&str]) -> Output {
     let program = folder.at("sinew");
-    std::fs::copy(SINEW, &program).unwrap();
+    assert!(Command::new("cp").args([SINEW, &program]).status().unwrap().success());
     if let Some(script) = script {
-        let path = folder.write("sinew_bench", &format!("#!/bin/sh\n{script}\n"));
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"";
+        let path = folder.at("sinew_bench");
+        assert!(Command::new("sh").args(["-c", write, "sh", script, &path]).status().unwrap().success());
     }
     Command::new(program).arg("bench").args(args).env("PATH", "/usr/bin:/bin").output().unwrap()
 }
