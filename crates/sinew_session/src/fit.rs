@@ -351,7 +351,7 @@ impl<'a> Work<'a> {
             let _ = progress(FitStatus { stage: FitStage::Measure, share, error: last });
         })?;
         let bind_stretch = compute_bind_stretch(mesh, &fit.skin.rest);
-        let bytes = [mesh.n_vertices() * n_frames * 12, file.bytes.len()];
+        let bytes = [mesh.n_vertices() * n_frames * 12, file.skin_bytes];
         let outcome = FitOutcome {
             errors: &errors,
             bones: fit.skin.n_bones,

@@ -55,4 +55,14 @@ fn what_a_command_does_not_change_stays() {
     let fitted = root(&out);
     assert_eq!((&fitted["nodes"], &fitted["meshes"]), (&before["nodes"], &before["meshes"]));
     assert_eq!(clips(&fitted), [vec![format!("{} refit", own[0])], own].concat());
+
+    // A fitted skin replaces skeleton and clips; its joints come behind the nodes of the file.
+    ok(&["fit", &path, "--bones", "8", "--rounds", "3", "-o", &out, "--json"]);
+    let skinned = root(&out);
+    assert_eq!((&skinned["materials"], &skinned["asset"]), (&before["materials"], &before["asset"]));
+    let names = |root: &Value| -> Vec<Value> {
+        root["nodes"].as_array().unwrap().iter().map(|node| node["name"].clone()).collect()
+    };
+    assert!(names(&skinned).starts_with(&names(&before)) && names(&skinned).len() > names(&before).len());
+    assert_eq!(clips(&skinned), ["other"]);
 }

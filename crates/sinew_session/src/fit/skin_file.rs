@@ -5,7 +5,7 @@
 
 use crate::SessionError;
 use glam::DVec3;
-use sinew_formats::gltf::{GlbOptions, write_glb};
+use sinew_formats::gltf::{GlbOptions, Host, write_glb, write_glb_hosted};
 use sinew_geom::{Character, Mesh, MeshSequence, Surface, Warnings};
 use sinew_skin::{
     EigenSkin, ExportParams, ExportReport, FitParams, Progress, SkinErrors, SkinFit, SkinFitter,
@@ -41,6 +41,8 @@ pub struct SkinFileParams<'a> {
     pub flat: bool,
     /// Corrections as morph targets.
     pub eigenskin: Option<&'a EigenSkin>,
+    /// The file of the mesh, which keeps what is not changed.
+    pub host: Option<&'a Host>,
 }
 
 /// A fitted skin, written.
@@ -50,6 +52,8 @@ pub struct SkinFile {
     pub character: Character,
     /// The GLB file.
     pub bytes: Vec<u8>,
+    /// Bytes of surface, skin and clips alone, without what the file of the mesh has besides.
+    pub skin_bytes: usize,
     /// What became of the bones.
     pub report: ExportReport,
     /// How far leaving out keys may move a vertex, in metres.
@@ -98,14 +102,18 @@ pub fn write_skin(
         ..GlbOptions::default()
     };
     let mut bytes = write_glb(&character, &options, warnings)?;
-    let mut quantized = params.quantize;
     // A skin larger than the frames it replaces is of no use.
-    if !quantized && bytes.len() > 12 * mesh.n_vertices() * fit.skin.n_frames() {
-        let smaller =
-            write_glb(&character, &GlbOptions { quantize: true, ..options }, &mut Warnings::default())?;
-        (bytes, quantized) = (smaller, true);
+    let is_large = bytes.len() > 12 * mesh.n_vertices() * fit.skin.n_frames();
+    let quantized = params.quantize || is_large;
+    let options = GlbOptions { quantize: quantized, ..options };
+    if is_large {
+        bytes = write_glb(&character, &options, &mut Warnings::default())?;
     }
-    Ok(SkinFile { character, bytes, report, tolerance, quantized })
+    let skin_bytes = bytes.len();
+    if params.host.is_some() {
+        bytes = write_glb_hosted(params.host, &character, &options, warnings)?;
+    }
+    Ok(SkinFile { character, bytes, skin_bytes, report, tolerance, quantized })
 }
 
 /// How far a character is from the frames that were fitted. `progress` is given the share done.

@@ -9,7 +9,10 @@ use sinew::{
     session::{DEFAULT_FPS, count_frames},
     skin::{FrameSource, SkinError},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Distance from the origin, in diagonals, from which the rounding of files would be seen.
 const FAR_DIAGONALS: f64 = 200.0;
@@ -29,6 +32,7 @@ pub struct Input {
     rest: Mesh,
     offset: DVec3,
     kind: Kind,
+    host: Option<Arc<gltf::Host>>,
 }
 
 enum Kind {
@@ -47,9 +51,11 @@ impl Input {
         warnings: &mut Warnings,
     ) -> anyhow::Result<Self> {
         let shown = path.display();
+        let mut host = None;
         let kind = match read_over(path, mesh, fps, warnings)? {
             Content::Sequence(folder) => Kind::Folder(folder),
             Content::Gltf(file) => {
+                host.clone_from(&file.host);
                 played(file.character, fps, warnings).with_context(|| shown.to_string())?
             }
             Content::Model(model) if !model.character.clips.is_empty() => {
@@ -82,7 +88,7 @@ impl Input {
             Kind::Played(character, ..) => character.mesh.clone(),
         };
         let path = path.to_owned();
-        Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind })
+        Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind, host })
     }
 
     /// How far the mesh has to be moved so that single precision, which is all that glTF has, can represent its vertices:
@@ -104,6 +110,13 @@ impl Input {
     /// The mesh that deforms.
     pub fn rest(&self) -> &Mesh {
         &self.rest
+    }
+
+    /// The file of a skinned character, which a skin is written into; none if the mesh was moved. Of an animation by morph targets
+    /// the file would keep them all, and they are what a skin replaces.
+    pub fn host(&self) -> Option<&gltf::Host> {
+        let is_written_into = matches!(self.kind, Kind::Played(..)) && self.offset == DVec3::ZERO;
+        self.host.as_deref().filter(|_| is_written_into)
     }
 
     /// How it looks.

@@ -57,7 +57,7 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     times.lap("measure");
     warn_of_oddities(&fitter, &fitted, args, &errors, &mut warnings);
     let mut report = describe(args, inputs[0].rest(), &fitted, &exported, &errors);
-    warn_of_looks(args, &report, &errors, &mut warnings);
+    warn_of_looks(args, &report, (&errors, exported.skin_bytes), &mut warnings);
     console.warn(&args.sequences[0], &warnings);
     report["seconds"] = times.to_json();
     report["warnings"] = json!(warnings.messages);
@@ -218,6 +218,7 @@ fn export(
         quantize: args.quantize,
         flat: args.flat,
         eigenskin: fitted.eigenskin.as_ref(),
+        host: inputs[0].host(),
     };
     let exported = write_skin(&fitted.fit, (inputs[0].rest(), inputs[0].surface()), &params, warnings)?;
     let (joints, most) = (exported.report.joints, method::most_joints(args));
@@ -275,13 +276,18 @@ fn warn_of_oddities(
 }
 
 /// What would be seen.
-fn warn_of_looks(args: &FitArgs, report: &Value, errors: &SkinErrors, warnings: &mut Warnings) {
+fn warn_of_looks(
+    args: &FitArgs,
+    report: &Value,
+    (errors, skin_bytes): (&SkinErrors, usize),
+    warnings: &mut Warnings,
+) {
     let number = |key: &str| report[key].as_u64().unwrap_or_default() as usize;
     let outcome = FitOutcome {
         errors,
         bones: number("bones"),
         bind_max: report["bind_max"].as_f64().unwrap_or_default(),
-        bytes: [number("bytes_in"), number("bytes_out")],
+        bytes: [number("bytes_in"), skin_bytes],
         target: args.error,
     };
     outcome.warnings().into_iter().for_each(|message| warnings.push(message));
