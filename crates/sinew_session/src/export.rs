@@ -153,8 +153,13 @@ pub fn export(
             if fitted.report.cancelled {
                 warnings.push("the fit was stopped before it had settled; the best so far was exported");
             }
-            let options = gltf::GlbOptions { max_influences: fitted.skin.influences, ..Default::default() };
-            gltf::write_glb(&fitted.character, &options, warnings)?
+            let parts = choice(document, &fitted.character, params.parts.as_deref())?;
+            let max_influences = fitted.skin.influences;
+            let options = gltf::GlbOptions { max_influences, parts, ..Default::default() };
+            // The file of an animation by morph targets would keep them all, and they are what the skin replaces.
+            let is_of_morphs = document.body.skin.is_none() && !document.body.morphs.is_empty();
+            let host = document.host.as_deref().filter(|_| !is_of_morphs);
+            gltf::write_glb_hosted(host, &fitted.character, &options, warnings)?
         }
         format => {
             let character = character(document, params.what, stage, progress, warnings)?;

@@ -295,8 +295,8 @@ fn write(
     let progress = console.progress("fitting a skin");
     let params = FitParams { bones, seed, ..FitParams::default() };
     let show = |status: FitStatus| progress.update(status.share);
-    let (fit, file) =
-        fit_sequence(sequence, &character.surface, &params, (&character.name, name), &show, warnings)?;
+    let looks = (&character.surface, origin.host.as_deref());
+    let (fit, file) = fit_sequence(sequence, looks, &params, (&character.name, name), &show, warnings)?;
     report["E_RMS_diag1"] = json!(fit.report.errors.last());
     write_atomic(&args.output, &file.bytes)?;
     Ok(file.bytes.len() as u64)

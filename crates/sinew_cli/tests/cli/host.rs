@@ -54,7 +54,7 @@ fn what_a_command_does_not_change_stays() {
     ok(&["refit", &path, "--skeleton", &path, "--name", &own[0], "-o", &out, "--json"]);
     let fitted = root(&out);
     assert_eq!((&fitted["nodes"], &fitted["meshes"]), (&before["nodes"], &before["meshes"]));
-    assert_eq!(clips(&fitted), [vec![format!("{} refit", own[0])], own].concat());
+    assert_eq!(clips(&fitted), [vec![format!("{} refit", own[0])], own.clone()].concat());
 
     // A fitted skin replaces skeleton and clips; its joints come behind the nodes of the file.
     ok(&["fit", &path, "--bones", "8", "--rounds", "3", "-o", &out, "--json"]);
@@ -65,4 +65,8 @@ fn what_a_command_does_not_change_stays() {
     };
     assert!(names(&skinned).starts_with(&names(&before)) && names(&skinned).len() > names(&before).len());
     assert_eq!(clips(&skinned), ["other"]);
+    ok(&["flesh", &path, "--seconds", "0.2", "--fit", "8", "-o", &out, "--json"]);
+    let skinned = root(&out);
+    assert_eq!((&skinned["materials"], &skinned["asset"]), (&before["materials"], &before["asset"]));
+    assert_eq!(clips(&skinned), own[..1]);
 }

@@ -137,13 +137,13 @@ pub fn measure_character(
     })?)
 }
 
-/// Fit a skin to vertices over time and write it, with one clip.
+/// Fit a skin to vertices over time and write it, with one clip, into the file of the surface if there is one.
 ///
 /// # Errors
 /// As [`fit_skin`] and [`write_skin`].
 pub fn fit_sequence(
     sequence: &MeshSequence,
-    surface: &Surface,
+    (surface, host): (&Surface, Option<&Host>),
     params: &FitParams,
     (name, clip): (&str, &str),
     progress: Progress,
@@ -154,6 +154,7 @@ pub fn fit_sequence(
         name: name.to_owned(),
         fps: sequence.fps(),
         clips: vec![(clip.to_owned(), 0..sequence.n_frames())],
+        host,
         ..SkinFileParams::default()
     };
     let written = write_skin(&fit, (sequence.rest(), surface), &file, warnings)?;
