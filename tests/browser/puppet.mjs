@@ -159,7 +159,7 @@ export async function a_refused_or_lost_camera_is_reported({ studio, shots }) {
     await page.permitCamera('denied');
     await page.panel('puppet');
     await page.click('puppet-source-camera');
-    await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('refused')`);
+    await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('denied')`);
     same((await page.value('sinew.puppet()')).source, 'none', 'nothing is followed');
     await page.screenshot(join(shots, 'puppet-refused.png'));
     await page.permitCamera('granted');
@@ -177,7 +177,7 @@ export async function a_refused_or_lost_camera_is_reported({ studio, shots }) {
       track.stop();
       track.dispatchEvent(new Event('ended'));
     })()`);
-    await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('unplugged')`);
+    await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('disconnected')`);
     await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 240_000);
     same((await page.value('sinew.puppet()')).source, 'none', 'the camera is off');
   });

@@ -46,7 +46,7 @@ function settingsSection(): View {
         [
           {
             value: 'automatic',
-            label: 'Automatic',
+            label: 'Auto',
             tip: 'As many bones as shading needs and a file smaller than the frames has room for',
           },
           { value: 'bones', label: 'Bones', tip: 'The smallest error with this many bones' },
