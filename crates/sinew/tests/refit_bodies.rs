@@ -65,9 +65,13 @@ fn distance(source: (&Rig, &Motion), target: (&Rig, &Motion), expected: impl Fn(
     let (from, to) = (places(source), places(target));
     let [low, high] =
         [DVec3::min, DVec3::max].map(|f| from[0].iter().copied().reduce(f).unwrap_or(DVec3::ZERO));
-    // Armatures and poles stay at the origin, wherever the path begins.
-    let moves = |k: &usize| from.iter().any(|frame| frame[*k].distance(from[0][*k]) > 1e-6);
-    let joints: Vec<usize> = (0..source.0.n_joints()).filter(moves).collect();
+    // Where the path begins elsewhere, armatures and poles that never move stay at the origin.
+    let is_moved = expected(DVec3::ZERO).length() > 1e-12;
+    let moves = |k: &usize| {
+        [&from, &to].iter().any(|all| all.iter().any(|frame| frame[*k].distance(all[0][*k]) > 1e-6))
+    };
+    let is_compared = |k: &usize| !is_moved || moves(k);
+    let joints: Vec<usize> = (0..source.0.n_joints()).filter(is_compared).collect();
     let off = |(a, b): (&Vec<DVec3>, &Vec<DVec3>)| {
         joints.iter().map(|&k| expected(a[k]).distance(b[k])).fold(0.0, f64::max)
     };
